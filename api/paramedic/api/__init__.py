@@ -1,0 +1,1 @@
+"""What people see: REST, the command line, and the wiring of all parts."""

@@ -1,0 +1,1 @@
+"""Diagnosis: evidence adds up until a verdict is safe."""

@@ -1,0 +1,1 @@
+"""Telemetry in: sources, the bus, and aligned windows."""

@@ -1,0 +1,300 @@
+"""What ingest produces and every later part may rely on: telemetry batches, events, windows, the bus.
+
+Standard library only, so that any process can import it. Times are Unix seconds in UTC where a
+number is used (`…_seconds`), and aware datetimes where people read them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, NewType, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+JobName = NewType("JobName", str)
+NodeName = NewType("NodeName", str)
+
+
+class Topic(StrEnum):
+    """The topics of the bus (formats, section 4); a prefix other than `paramedic` can be set."""
+
+    TELEMETRY = "telemetry.v1"
+    """Telemetry batches: many nodes × one second."""
+    EVENTS = "events.v1"
+    """Discrete facts, one JSON object a message."""
+    VERDICTS = "verdicts.v1"
+    """Verdicts, one JSON object a message."""
+    DEAD_LETTER = "dead-letter.v1"
+    """What could not be read, with the reason."""
+
+    def qualified(self, prefix: str = "paramedic") -> str:
+        """The topic's name at the broker, such as `paramedic.telemetry.v1`."""
+        return f"{prefix}.{self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the bus as a subscriber sees it."""
+
+    topic: Topic
+    key: str
+    payload: bytes
+    offset: int
+    """Position in the topic (embedded, memory) or in its partition (Kafka); grows by arrival."""
+    partition: int = 0
+
+
+class Start(StrEnum):
+    """Where a new subscription begins."""
+
+    EARLIEST = "earliest"
+    """The oldest message that the bus still holds."""
+    LATEST = "latest"
+    """Only messages published after the subscription was made."""
+
+
+class Publisher(Protocol):
+    """Puts messages on the bus. Safe to use from several threads."""
+
+    def publish(self, topic: Topic, key: str, payload: bytes) -> None:
+        """Hand one message over; it may still be on its way when this returns.
+
+        Raises BusUnavailableError when the message cannot be accepted.
+        """
+        ...
+
+    def flush(self, timeout_seconds: float) -> None:
+        """Wait until everything handed over has been accepted by the bus.
+
+        Raises BusUnavailableError when that takes longer than the time-out.
+        """
+        ...
+
+    def close(self) -> None:
+        """Flush shortly and let go of the connection. Closing twice is harmless."""
+        ...
+
+
+class Subscription(Protocol):
+    """Reads messages of some topics in the order in which each key's were published."""
+
+    def poll(self, timeout_seconds: float) -> Sequence[Message]:
+        """Messages that have arrived, waiting at most the time-out for the first.
+
+        Raises BusUnavailableError when the bus is gone and did not come back in time.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection. Closing twice is harmless."""
+        ...
+
+
+class Bus(Protocol):
+    """A way to publish and subscribe; memory, embedded and Kafka pass one contract suite."""
+
+    def publisher(self) -> Publisher:
+        """A new publisher."""
+        ...
+
+    def subscribe(self, topics: Sequence[Topic], start: Start) -> Subscription:
+        """A new, independent subscription: every subscription sees every message."""
+        ...
+
+
+class Entity(StrEnum):
+    """What one row of a telemetry table speaks of."""
+
+    NODE = "node"
+    GPU = "gpu"
+    RANK = "rank"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of one entity in one second; absent values are NaN, which means "not observed"."""
+
+    entity: Entity
+    nodes: tuple[NodeName, ...]
+    """The node of each row."""
+    indices: tuple[int, ...] | None
+    """GPU index or rank of each row; None for node rows."""
+    columns: Mapping[str, tuple[float, ...]]
+    """Metric id to one value a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TelemetryBatch:
+    """Many nodes × one second of one job: the message of the telemetry topic."""
+
+    job: JobName
+    generation: int
+    """The job's generation when the values were taken (it grows by one at every recovery)."""
+    second: int
+    """The slot: Unix seconds, UTC."""
+    tables: tuple[Table, ...]
+
+
+class EventKind(StrEnum):
+    """Kinds of discrete facts (formats, section 2)."""
+
+    XID = "xid"
+    SXID = "sxid"
+    KERNEL_LOG = "kernel_log"
+    PROCESS_EXIT = "process_exit"
+    """`exit_code` or `signal` in the details."""
+    MEMBERSHIP = "membership"
+    """`change`: joined, left, replaced_by (with `by`, a node name)."""
+    CHECKPOINT = "checkpoint"
+    """`result`: saved, failed, loaded."""
+    MAINTENANCE = "maintenance"
+    JOB_STATE = "job_state"
+    """`state`: one of JobState."""
+
+
+class JobState(StrEnum):
+    """What a job as a whole is doing."""
+
+    STARTING = "starting"
+    WARMING_UP = "warming_up"
+    TRAINING = "training"
+    CHECKPOINTING = "checkpointing"
+    EVALUATING = "evaluating"
+    RECOVERING = "recovering"
+    RESIZING = "resizing"
+    SUSPENDED = "suspended"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A discrete fact about a job, one JSON object on the events topic."""
+
+    timestamp: datetime
+    kind: EventKind
+    job: JobName
+    node: NodeName | None = None
+    gpu: int | None = None
+    rank: int | None = None
+    generation: int | None = None
+    details: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
+    """Fields that belong to the kind: `state`, `change`, `by`, `exit_code`, `signal`, …"""
+
+    def to_json(self) -> bytes:
+        """The event as a single line of JSON; details stand beside the common fields."""
+        common = {
+            "timestamp": format_time(self.timestamp),
+            "kind": self.kind.value,
+            "job": self.job,
+            "node": self.node,
+            "gpu": self.gpu,
+            "rank": self.rank,
+            "generation": self.generation,
+        }
+        present = {key: value for key, value in common.items() if value is not None}
+        return json.dumps({**self.details, **present}).encode()
+
+    @classmethod
+    def from_json(cls, payload: bytes) -> Event:
+        """Read one line of JSON. Raises ContractError when it is not an event."""
+        try:
+            fields = json.loads(payload)
+            common = {name: fields.pop(name, None) for name in _EVENT_FIELDS}
+            return cls(
+                timestamp=parse_time(fields.pop("timestamp")),
+                kind=EventKind(fields.pop("kind")),
+                job=JobName(fields.pop("job")),
+                details=fields,
+                **common,
+            )
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            raise ContractError(f"not an event: {payload[:120]!r}: {error!r}") from error
+
+
+_EVENT_FIELDS = ("node", "gpu", "rank", "generation")
+
+
+@dataclass(frozen=True, slots=True)
+class EntityKey:
+    """One row of a window: a node, one of its GPUs, or a rank that runs on it."""
+
+    entity: Entity
+    node: NodeName
+    index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The last closed slots of a job, one second each, oldest first, of one entity kind.
+
+    `values[r, m, t]` is metric `metrics[m]` of row `rows[r]` in second `first_second + t`;
+    NaN where `observed[r, m, t]` is False. Shape of both: (rows, metrics, slots), float64 and bool.
+    """
+
+    job: JobName
+    generation: int
+    entity: Entity
+    first_second: int
+    rows: tuple[EntityKey, ...]
+    metrics: tuple[str, ...]
+    values: NDArray[np.float64]
+    observed: NDArray[np.bool_]
+
+    @property
+    def last_second(self) -> int:
+        """The newest slot in the window."""
+        return self.first_second + int(self.values.shape[2]) - 1
+
+
+class IngestError(Exception):
+    """Base of what can go wrong on the way in.
+
+    IngestError
+    ├── ContractError        a message is not what the contract says; goes to the dead letters
+    └── BusError
+        ├── BusUnavailableError   try again: the bus is gone, full or not reachable
+        └── BusAddressError       stop: the address can never work
+    """
+
+
+class ContractError(IngestError):
+    """A message does not follow the contract."""
+
+
+class BusError(IngestError):
+    """The bus did not do what it was asked."""
+
+
+class BusUnavailableError(BusError):
+    """The bus cannot be reached or does not take messages now; trying again may help."""
+
+
+class BusAddressError(BusError):
+    """The address of the bus can never work; a person has to change it."""
+
+
+def format_time(moment: datetime) -> str:
+    """RFC 3339 in UTC with a `Z`, microseconds only where there are any.
+
+    >>> format_time(datetime(2026, 1, 1, 0, 11, 12, tzinfo=UTC))
+    '2026-01-01T00:11:12Z'
+    """
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def parse_time(text: str) -> datetime:
+    """The aware datetime of an RFC 3339 string. Raises ValueError without a time zone.
+
+    >>> parse_time("2026-01-01T00:11:12Z").second
+    12
+    """
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(f"time without a zone: {text}")
+    return moment.astimezone(UTC)

@@ -1,0 +1,40 @@
+"""What models produce: for every row of a window, how far it is from what it should be doing.
+
+Standard library only at run time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from paramedic.ingest.contract import EntityKey, Window
+
+
+@dataclass(frozen=True, slots=True)
+class AnomalyScores:
+    """Deviations of one slot. Arrays have the shape (rows, metrics); NaN where nothing is known."""
+
+    second: int
+    rows: tuple[EntityKey, ...]
+    metrics: tuple[str, ...]
+    deviation: NDArray[np.float64]
+    """Signed, in robust standard deviations: positive is above the peers. Free of the job's size."""
+    value: NDArray[np.float64]
+    """What was observed, in the metric's unit."""
+    peers: NDArray[np.float64]
+    """What the peers did at the same time, in the metric's unit."""
+
+
+class PatternModel(Protocol):
+    """Turns a window into deviations. Implementations must not depend on the number of machines."""
+
+    name: str
+
+    def score(self, window: Window) -> AnomalyScores:
+        """Deviations of the newest slot of the window, judged with the whole window."""
+        ...

@@ -1,0 +1,1 @@
+"""Remediation: from a verdict to a job that runs again."""

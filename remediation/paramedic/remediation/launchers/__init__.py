@@ -1,0 +1,1 @@
+"""Launcher adapters: one port, one module for each way of starting a job."""

@@ -1,0 +1,1 @@
+"""The local launcher: ranks as child processes of one supervisor on this machine."""
