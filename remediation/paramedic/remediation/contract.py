@@ -1,4 +1,4 @@
-"""What remediation owns: incidents, actions and ledger rows (formats, section 3). Standard library only."""
+"""What remediation owns: incidents, actions, ledger rows (formats, section 3); stdlib only."""
 
 from __future__ import annotations
 
