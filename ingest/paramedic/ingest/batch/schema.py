@@ -1,4 +1,4 @@
-"""The layout facts of a telemetry batch, read from the schema file that ships beside this module."""
+"""The layout facts of a telemetry batch, read from the schema file beside this module."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 SCHEMA_FILE = "telemetry_batch.schema.json"
 
@@ -21,7 +21,7 @@ class ValueType(StrEnum):
     """IEEE 754 binary64, little-endian: for counters and whatever must keep every digit."""
 
     @property
-    def typecode(self) -> str:
+    def typecode(self) -> Literal["f", "d"]:
         """The type's letter in `array` and `memoryview`."""
         return "f" if self is ValueType.F4 else "d"
 

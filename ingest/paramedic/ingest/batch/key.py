@@ -1,0 +1,39 @@
+"""The key of a telemetry message, `JOB/SHARD`: all peers of a shard meet in one partition."""
+
+from __future__ import annotations
+
+import zlib
+
+from paramedic.ingest.batch.schema import layout
+from paramedic.ingest.contract import ContractError, JobName, NodeName
+
+
+def shard_of(node: NodeName, node_count: int) -> int:
+    """The shard of a node in a job of so many nodes; the same in every process and release.
+
+    >>> shard_of(NodeName("node-0003"), 512), shard_of(NodeName("node-0003"), 5000)
+    (0, 7)
+    """
+    shards = max(1, -(-node_count // layout().nodes_per_shard))
+    return zlib.crc32(node.encode()) % shards
+
+
+def message_key(job: JobName, shard: int) -> str:
+    """The key under which a batch is published.
+
+    >>> message_key(JobName("llama-7b"), 0)
+    'llama-7b/0'
+    """
+    return f"{job}/{shard}"
+
+
+def split_key(key: str) -> tuple[JobName, int]:
+    """Job and shard of a key; the job may hold slashes. Raises ContractError otherwise.
+
+    >>> split_key("team/llama-7b/3")
+    ('team/llama-7b', 3)
+    """
+    job, slash, shard = key.rpartition("/")
+    if not slash or not job or not (shard.isascii() and shard.isdigit()):
+        raise ContractError(f"telemetry message key {key!r} is not JOB/SHARD")
+    return JobName(job), int(shard)
