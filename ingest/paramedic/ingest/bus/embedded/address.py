@@ -1,0 +1,24 @@
+"""Where the embedded broker listens: the path of its Unix socket, checked before it is used."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from paramedic.ingest.contract import BusAddressError
+
+SOCKET_PATH_LIMIT_BYTES = 107
+"""What the kernel takes for a Unix socket (`sun_path`, unix(7))."""
+
+
+def checked_path(path: Path) -> Path:
+    """The path, if a Unix socket can lie there. Raises BusAddressError otherwise."""
+    size = len(os.fsencode(path))
+    if not 1 <= size <= SOCKET_PATH_LIMIT_BYTES or "\0" in str(path):
+        raise BusAddressError(
+            f"bus socket {str(path)!r}: {size} bytes, a Unix socket's path has at most"
+            f" {SOCKET_PATH_LIMIT_BYTES}: use a shorter folder"
+        )
+    if path.exists() and not path.is_socket():
+        raise BusAddressError(f"bus socket {path}: a file of another kind lies there: remove it")
+    return path
