@@ -1,0 +1,91 @@
+"""From arguments to a verb's exit code; every foreseen error becomes one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from paramedic.api.command_line import extras
+from paramedic.api.command_line.errors import CommandLineError, UsageError
+from paramedic.api.command_line.parser import VERBS, build_parser, flag_destination, split_command
+from paramedic.api.command_line.surroundings import Surroundings
+from paramedic.api.command_line.verbs import Call, Verb
+from paramedic.api.demo.errors import DemoError
+from paramedic.api.settings.errors import SettingsError
+from paramedic.api.settings.reading import parse_assignment, read_settings
+from paramedic.api.settings.schema import Settings
+from paramedic.api.settings.values import Given, parse_text
+from paramedic.api.wiring.errors import WiringError
+from paramedic.ingest.contract import IngestError
+from paramedic.remediation.launchers.port import LauncherError
+
+UNUSABLE = 2
+FORESEEN = (CommandLineError, DemoError, IngestError, LauncherError, SettingsError, WiringError)
+
+
+def dispatch(arguments: Sequence[str], surroundings: Surroundings | None = None) -> int:
+    """Run the verb that the arguments name; 2 for anything that cannot be used."""
+    around = surroundings if surroundings is not None else _process_surroundings()
+    try:
+        verb, call = read_call(arguments, around)
+        return verb.execute(call)
+    except FORESEEN as error:
+        around.stderr.write(f"paramedic: {_one_line(error)}\n")
+        return UNUSABLE
+
+
+def read_call(arguments: Sequence[str], surroundings: Surroundings) -> tuple[Verb, Call]:
+    """The verb and everything it needs, read and checked.
+
+    Raises CommandLineError or SettingsError.
+    """
+    before, command = split_command(arguments)
+    flags = build_parser().parse_args(before)
+    if not flags.debug:
+        sys.excepthook = _one_line_hook
+    verb = VERBS[flags.verb]
+    if command is not None and not verb.takes_command:
+        raise UsageError(f"{verb.name} takes no command after --")
+    settings = _settings(verb, flags, surroundings)
+    extras.require(verb.name, verb.packages(flags, settings), verb.extra)
+    return verb, Call(flags, command, settings, surroundings)
+
+
+def _settings(verb: Verb, flags: Namespace, surroundings: Surroundings) -> Settings:
+    return read_settings(
+        surroundings.folder, surroundings.environment, _setting_flags(verb, flags), flags.config
+    )
+
+
+def _setting_flags(verb: Verb, flags: Namespace) -> dict[str, Given]:
+    from paramedic.api.settings.schema import describe_settings
+
+    known = {setting.key: setting for setting in describe_settings()}
+    given = dict(parse_assignment(text) for text in flags.assignments)
+    for flag, key in verb.setting_flags.items():
+        text = getattr(flags, flag_destination(flag))
+        if text is not None:
+            given[key] = parse_text(known[key], text, flag)
+    return given
+
+
+def _process_surroundings() -> Surroundings:
+    return Surroundings(Path.cwd(), dict(os.environ), sys.stdout, sys.stderr)
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _one_line_hook(
+    kind: type[BaseException], error: BaseException, _trace: TracebackType | None
+) -> None:
+    """Unforeseen errors end the process as Python does (exit 1), but in one line."""
+    sys.stderr.write(
+        f"paramedic: unexpected {kind.__name__}: {_one_line(error)} "
+        "(--debug shows where; please report it)\n"
+    )

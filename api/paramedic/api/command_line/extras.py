@@ -1,0 +1,35 @@
+"""Which packages a verb needs, and the one line that says what to install."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
+
+from paramedic.api.command_line.errors import MissingExtraError
+
+AGENT = ("psutil",)
+KAFKA = ("kafka",)
+DIAGNOSE = ("numpy",)
+REMEDIATE = ("sqlalchemy",)
+SERVE = ("fastapi", "pydantic", "prometheus_client", "sqlalchemy", "uvicorn")
+RUN = (*AGENT, *DIAGNOSE, *REMEDIATE, *SERVE)
+DEMO = (*RUN, "rich")
+
+
+def is_installed(package: str) -> bool:
+    """Whether a package could be imported, found out without importing it."""
+    return find_spec(package) is not None
+
+
+def require(
+    verb: str,
+    packages: Iterable[str],
+    extra: str,
+    installed: Callable[[str], bool] = is_installed,
+) -> None:
+    """Raise MissingExtraError, naming the extra, when a package is not installed."""
+    missing = [package for package in dict.fromkeys(packages) if not installed(package)]
+    if missing:
+        raise MissingExtraError(
+            f"{verb} needs {', '.join(missing)}: pip install 'paramedic[{extra}]'"
+        )

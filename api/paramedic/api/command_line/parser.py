@@ -1,0 +1,110 @@
+"""The parser: one line for every mistake, and help that teaches."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from paramedic.api.command_line.demo_verb import DEMO
+from paramedic.api.command_line.errors import UsageError
+from paramedic.api.command_line.run_verb import RUN
+from paramedic.api.command_line.service_verbs import DIAGNOSE, REMEDIATE, SERVE
+from paramedic.api.command_line.verbs import Verb
+from paramedic.api.settings.schema import SettingDescription, describe_settings
+
+VERBS: dict[str, Verb] = {verb.name: verb for verb in (RUN, DEMO, DIAGNOSE, REMEDIATE, SERVE)}
+
+_EPILOG = """\
+first steps:
+  paramedic demo                       see a rank die, be named and be replaced
+  paramedic run -- python train.py     the same for a training of yours
+  paramedic VERB --help                examples, defaults and exit codes
+
+Settings come from paramedic.toml, then PARAMEDIC_… variables, then flags: docs/settings.md.
+"""
+
+
+class TeachingParser(argparse.ArgumentParser):
+    """Raises UsageError with one line where argparse would print its usage and exit."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse, and say where help is."""
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def build_parser() -> TeachingParser:
+    """The parser of all verbs."""
+    parser = TeachingParser(
+        prog="paramedic",
+        description="Keeps distributed training alive: names the failing machine in seconds "
+        "and brings the job back.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for verb in VERBS.values():
+        _add_verb(verbs.add_parser, verb)
+    return parser
+
+
+def split_command(arguments: Sequence[str]) -> tuple[list[str], tuple[str, ...] | None]:
+    """What stands before the first `--`, and what stands after it (None without one)."""
+    if "--" not in arguments:
+        return list(arguments), None
+    at = list(arguments).index("--")
+    return list(arguments[:at]), tuple(arguments[at + 1 :])
+
+
+def flag_destination(flag: str) -> str:
+    """Where the parsed value of a setting's flag lies: `--port` in `setting_port`."""
+    return "setting_" + flag.removeprefix("--").replace("-", "_")
+
+
+def _add_verb(add_parser: Callable[..., argparse.ArgumentParser], verb: Verb) -> None:
+    usage_tail = " -- COMMAND ..." if verb.takes_command else ""
+    parser = add_parser(
+        verb.name,
+        help=verb.summary,
+        description=verb.summary[:1].upper() + verb.summary[1:] + ".",
+        epilog=verb.teaching,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        usage=f"paramedic {verb.name} [flags]{usage_tail}",
+    )
+    verb.add_flags(parser)
+    _add_setting_flags(parser, verb)
+    parser.add_argument(
+        "--debug", action="store_true", help="show the traceback of an unexpected error"
+    )
+
+
+def _add_setting_flags(parser: argparse.ArgumentParser, verb: Verb) -> None:
+    known = {setting.key: setting for setting in describe_settings()}
+    group = parser.add_argument_group("settings (more in docs/settings.md)")
+    for flag, key in verb.setting_flags.items():
+        group.add_argument(
+            flag,
+            dest=flag_destination(flag),
+            metavar=known[key].name.upper(),
+            default=None,
+            help=_setting_help(known[key]),
+        )
+    group.add_argument(
+        "--set",
+        dest="assignments",
+        metavar="SECTION.NAME=VALUE",
+        action="append",
+        default=[],
+        help="any other setting; may be repeated",
+    )
+    group.add_argument(
+        "--config", metavar="FILE", type=Path, default=None, help="instead of ./paramedic.toml"
+    )
+
+
+def _setting_help(setting: SettingDescription) -> str:
+    meaning = setting.limits.meaning.replace("%", "%%").replace("`", "").rstrip(".")
+    return f"{meaning} (default: {setting.default})"

@@ -1,0 +1,85 @@
+"""`paramedic run`: a training job with everything around it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from paramedic.api.command_line import extras
+from paramedic.api.command_line.errors import UsageError
+from paramedic.api.command_line.verbs import Call, Verb
+from paramedic.api.settings.schema import Settings
+
+_TEACHING = """\
+examples:
+  paramedic run -- python train.py --steps 400
+  paramedic run --nproc 8 --spares 2 --job llama-7b -- python train.py
+  paramedic run --bus kafka://broker.example:9092 -- python train.py
+  paramedic run --bare -- python train.py          launcher and ranks only, no extras needed
+
+exit codes:
+  0     the job ended by itself and well
+  2     something cannot work (one line says what); nothing was started
+  130   Ctrl-C; every process of the run has been ended
+  143   the same after SIGTERM
+  else  the exit code of the rank that failed; 128 + N when signal N ended it
+"""
+
+
+def _add_flags(parser: ArgumentParser) -> None:
+    parser.add_argument("--job", metavar="NAME", help="the job's name (default: of the script)")
+    parser.add_argument(
+        "--run-folder",
+        metavar="FOLDER",
+        type=Path,
+        help="where run.json, logs, database and checkpoints go (default: a new folder in "
+        "paramedic-runs)",
+    )
+    parser.add_argument(
+        "--bare", action="store_true", help="only launcher and ranks: no telemetry, no diagnosis"
+    )
+
+
+def packages_of_run(flags: Namespace, settings: Settings) -> Sequence[str]:
+    """The packages that a run with these flags needs."""
+    if getattr(flags, "bare", False):
+        return ()
+    return extras.RUN if settings.bus.address == "embedded" else (*extras.RUN, *extras.KAFKA)
+
+
+def _execute(call: Call) -> int:
+    if not call.command:
+        raise UsageError(
+            "run needs the command after --, such as: paramedic run -- python train.py"
+        )
+    from paramedic.api.wiring.run import RunRequest, run
+
+    request = RunRequest(
+        command=call.command,
+        job=call.flags.job,
+        run_folder=call.flags.run_folder,
+        bare=call.flags.bare,
+        settings=call.settings,
+        folder=call.surroundings.folder,
+        environment=call.surroundings.environment,
+    )
+    return run(request, call.surroundings.stderr)
+
+
+RUN = Verb(
+    name="run",
+    summary="start a training job with telemetry, diagnosis and recovery around it",
+    teaching=_TEACHING,
+    setting_flags={
+        "--nproc": "job.ranks",
+        "--spares": "job.spares",
+        "--bus": "bus.address",
+        "--host": "api.host",
+        "--port": "api.port",
+    },
+    add_flags=_add_flags,
+    packages=packages_of_run,
+    execute=_execute,
+    takes_command=True,
+)

@@ -1,0 +1,170 @@
+"""`diagnose`, `remediate` and `serve`: the parts as processes of their own."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from paramedic.api.command_line import extras
+from paramedic.api.command_line.errors import UsageError
+from paramedic.api.command_line.verbs import Call, Verb
+from paramedic.api.settings.schema import Settings
+
+_EXITS = """
+exit codes:
+  0    ended by SIGTERM or Ctrl-C, everything stored
+  2    something cannot work (one line says what)
+"""
+_DIAGNOSE = f"""\
+`paramedic run` starts this by itself. By hand it watches a job whose telemetry is on a bus.
+
+example:
+  paramedic diagnose --job llama-7b --bus kafka://broker.example:9092
+{_EXITS}"""
+_REMEDIATE = f"""\
+`paramedic run` starts this by itself, with --serve. By hand it needs a bus, a run folder for its
+database, and the launcher's control socket; without the socket it records and acts on nothing.
+
+example:
+  paramedic remediate --serve --job llama-7b --bus kafka://broker.example:9092 --run-folder runs/a
+{_EXITS}"""
+_SERVE = f"""\
+Reads the database of a run that is going on or is over; changes nothing.
+
+examples:
+  paramedic serve --run-folder paramedic-runs/llama-7b-20260101-120000
+  curl http://127.0.0.1:8370/v1/verdicts
+{_EXITS}"""
+
+
+def _add_job_flags(parser: ArgumentParser) -> None:
+    parser.add_argument("--job", metavar="NAME", required=True, help="the job to look after")
+
+
+def _add_remediate_flags(parser: ArgumentParser) -> None:
+    _add_job_flags(parser)
+    _add_folder_flag(parser)
+    parser.add_argument(
+        "--control-socket",
+        metavar="PATH",
+        type=Path,
+        default=None,
+        help="the local launcher's control socket (default: none, act on nothing)",
+    )
+    parser.add_argument("--serve", action="store_true", help="serve REST in the same process")
+    _add_listener_flag(parser)
+
+
+def _add_serve_flags(parser: ArgumentParser) -> None:
+    _add_folder_flag(parser)
+    _add_listener_flag(parser)
+
+
+def _add_folder_flag(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--run-folder",
+        metavar="FOLDER",
+        type=Path,
+        required=True,
+        help="the run's folder; its database is paramedic.sqlite",
+    )
+
+
+def _add_listener_flag(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--listen-fd",
+        metavar="N",
+        type=int,
+        default=None,
+        help="an inherited listening socket, instead of --host and --port",
+    )
+
+
+def _kafka(settings: Settings) -> Sequence[str]:
+    return extras.KAFKA if settings.bus.address.startswith("kafka") else ()
+
+
+def _packages_of_diagnose(flags: Namespace, settings: Settings) -> Sequence[str]:
+    del flags
+    return (*extras.DIAGNOSE, *_kafka(settings))
+
+
+def _packages_of_remediate(flags: Namespace, settings: Settings) -> Sequence[str]:
+    serve = extras.SERVE if flags.serve else ()
+    return (*extras.REMEDIATE, *serve, *_kafka(settings))
+
+
+def _packages_of_serve(flags: Namespace, settings: Settings) -> Sequence[str]:
+    del flags, settings
+    return extras.SERVE
+
+
+def _diagnose(call: Call) -> int:
+    address = _address(call, "diagnose")
+    from paramedic.api.wiring.diagnose import diagnose
+
+    return diagnose(call.flags.job, address, call.settings)
+
+
+def _remediate(call: Call) -> int:
+    address = _address(call, "remediate")
+    from paramedic.api.wiring.remediate import RemediateRequest, remediate
+
+    request = RemediateRequest(
+        job=call.flags.job,
+        bus_address=address,
+        run_folder=call.flags.run_folder,
+        control_socket=call.flags.control_socket,
+        serve=call.flags.serve,
+        listen_fd=call.flags.listen_fd,
+        settings=call.settings,
+    )
+    return remediate(request)
+
+
+def _serve(call: Call) -> int:
+    from paramedic.api.wiring.serve import serve
+
+    return serve(
+        call.flags.run_folder, call.flags.listen_fd, call.settings, call.surroundings.stderr
+    )
+
+
+def _address(call: Call, verb: str) -> str:
+    address = call.settings.bus.address
+    if address in ("embedded", "kafka"):
+        raise UsageError(
+            f"{verb} needs the address of a bus that exists: --bus kafka://HOST:PORT, or the "
+            "`bus` of a run's run.json"
+        )
+    return address
+
+
+DIAGNOSE = Verb(
+    name="diagnose",
+    summary="read telemetry from the bus and publish verdicts",
+    teaching=_DIAGNOSE,
+    setting_flags={"--bus": "bus.address"},
+    add_flags=_add_job_flags,
+    packages=_packages_of_diagnose,
+    execute=_diagnose,
+)
+REMEDIATE = Verb(
+    name="remediate",
+    summary="keep incidents, act on verdicts, book the ledger",
+    teaching=_REMEDIATE,
+    setting_flags={"--bus": "bus.address", "--host": "api.host", "--port": "api.port"},
+    add_flags=_add_remediate_flags,
+    packages=_packages_of_remediate,
+    execute=_remediate,
+)
+SERVE = Verb(
+    name="serve",
+    summary="answer REST and metrics from a run's database",
+    teaching=_SERVE,
+    setting_flags={"--host": "api.host", "--port": "api.port"},
+    add_flags=_add_serve_flags,
+    packages=_packages_of_serve,
+    execute=_serve,
+)

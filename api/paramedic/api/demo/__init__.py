@@ -1,0 +1,1 @@
+"""The demo: an outside observer that hurts a real training job and measures what becomes of it."""

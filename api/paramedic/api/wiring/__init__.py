@@ -1,0 +1,1 @@
+"""Wiring: chooses bus, launcher and sockets and starts the parts; only it knows them all."""

@@ -1,0 +1,20 @@
+"""What can keep a run from starting, or break it."""
+
+from __future__ import annotations
+
+
+class WiringError(Exception):
+    """Base of what the wiring refuses; exit code 2.
+
+    WiringError
+    ├── PreflightError      found before anything was started; a person has to change something
+    └── RunRecordError      a run.json cannot be read or is not one
+    """
+
+
+class PreflightError(WiringError):
+    """Something cannot work, and nothing has been started."""
+
+
+class RunRecordError(WiringError):
+    """A run.json cannot be read or is not one."""

@@ -1,0 +1,119 @@
+"""The folder of a run, its private sockets, and run.json, which says where everything is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from paramedic.api.wiring.errors import PreflightError, RunRecordError
+
+RECORD_FILE = "run.json"
+_LONGEST_SOCKET_PATH = 107
+_LONGEST_SOCKET_NAME = len("/telemetry.sock")
+_JOB_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What run.json says."""
+
+    job: str
+    command: tuple[str, ...]
+    started_at: str
+    """RFC 3339, UTC."""
+    process_id: int
+    """The supervisor."""
+    bus: str | None
+    api: str | None
+    control_socket: str
+    telemetry_socket: str | None
+    schema: int = 1
+
+    @classmethod
+    def read(cls, run_folder: Path) -> RunRecord:
+        """The record of a run. Raises RunRecordError when there is none or it is damaged."""
+        path = run_folder / RECORD_FILE
+        try:
+            fields = json.loads(path.read_text(encoding="utf-8"))
+            known = {name: fields[name] for name in cls.__dataclass_fields__}
+            return cls(**{**known, "command": tuple(known["command"])})
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunRecordError(f"{path}: not the record of a run: {error!r}") from error
+
+    def write(self, run_folder: Path) -> None:
+        """Put the record in place at once, so that nobody ever reads half of it."""
+        path = run_folder / RECORD_FILE
+        draft = path.with_suffix(".draft")
+        draft.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+        draft.replace(path)
+
+
+def job_name(asked_for: str | None, command: Sequence[str]) -> str:
+    """The job's name: as asked for, or of the script in the command.
+
+    Raises PreflightError for a name that cannot be part of a key or a file name.
+    """
+    if asked_for is None:
+        script = next((word for word in command if word.endswith(".py")), command[0])
+        asked_for = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(script).stem).strip("-._") or "job"
+    if not _JOB_NAME.fullmatch(asked_for):
+        raise PreflightError(
+            f"--job {asked_for!r}: use letters, digits, dot, dash and underscore, "
+            "a letter or digit first, 100 at most"
+        )
+    return asked_for
+
+
+def create_run_folder(asked_for: Path | None, runs_folder: Path, job: str, now: datetime) -> Path:
+    """Make the folder with its `logs` and `checkpoints`.
+
+    Raises PreflightError when it cannot be written or holds another run.
+    """
+    folder = asked_for if asked_for is not None else runs_folder / f"{job}-{now:%Y%m%d-%H%M%S-%f}"
+    try:
+        for part in (folder / "logs", folder / "checkpoints"):
+            part.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise PreflightError(
+            f"run folder {folder} cannot be written ({error.strerror}): name another with "
+            "--run-folder"
+        ) from error
+    if (folder / RECORD_FILE).exists():
+        raise PreflightError(
+            f"run folder {folder} already holds a run: name another with --run-folder"
+        )
+    return folder.resolve()
+
+
+def create_socket_folder() -> Path:
+    """A private folder (mode 0700) below the system's temporary folder.
+
+    Raises PreflightError when it cannot be made or a socket's path would be too long.
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="paramedic-"))
+    except OSError as error:
+        raise PreflightError(f"no temporary folder ({error.strerror}): set TMPDIR") from error
+    if len(os.fsencode(folder)) + _LONGEST_SOCKET_NAME > _LONGEST_SOCKET_PATH:
+        folder.rmdir()
+        raise PreflightError(
+            f"temporary folder {folder} is too long for a socket's path "
+            f"({_LONGEST_SOCKET_PATH} bytes at most): set TMPDIR to a shorter one"
+        )
+    return folder
+
+
+def remove_socket_folder(folder: Path) -> None:
+    """Take the sockets away; one that is gone already is no harm."""
+    for entry in folder.iterdir():
+        entry.unlink(missing_ok=True)
+    folder.rmdir()

@@ -1,0 +1,110 @@
+"""The timeline says in a line what was seen, decided and done."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+
+import pytest
+from rich.console import Console
+
+from paramedic.api.demo.observations import Observed
+from paramedic.api.demo.pulse import Pulse
+from paramedic.api.demo.screen import PlainScreen, RichScreen, open_screen
+from paramedic.api.demo.timeline import Entry, Topic, describe, format_line
+from paramedic.ingest.contract import (
+    Event,
+    EventKind,
+    JobName,
+    NodeName,
+    TelemetryBatch,
+)
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def event(kind: EventKind, **details: str | int | bool | None) -> Observed:
+    said = Event(
+        NOON, kind, JobName("demo"), NodeName("node-0002"), rank=2, generation=1, details=details
+    )
+    return Observed(1.0, said)
+
+
+@pytest.mark.parametrize(
+    ("observed", "topic", "words"),
+    [
+        (event(EventKind.PROCESS_EXIT, signal=9), Topic.EVENT, "rank 2 on node-0002 ended with"),
+        (event(EventKind.PROCESS_EXIT, exit_code=3), Topic.EVENT, "exit code 3"),
+        (
+            event(EventKind.PROCESS_EXIT, signal=9, expected=True),
+            Topic.EVENT,
+            "signal 9 (ended by the launcher)",
+        ),
+        (
+            event(EventKind.MEMBERSHIP, change="replaced_by", by="node-0004"),
+            Topic.ACTION,
+            "rank 2 moves from node-0002 to node-0004",
+        ),
+        (event(EventKind.JOB_STATE, state="recovering"), Topic.ACTION, "job is recovering"),
+        (event(EventKind.JOB_STATE, state="starting"), Topic.EVENT, "job is starting"),
+        (
+            event(EventKind.JOB_STATE, state="training", step=81, steps_lost=0),
+            Topic.RECOVERY,
+            "job trains (generation 1, step 81, 0 steps lost)",
+        ),
+        (event(EventKind.CHECKPOINT, result="saved"), Topic.EVENT, "checkpoint saved"),
+    ],
+)
+def test_each_event_has_its_line(observed: Observed, topic: Topic, words: str) -> None:
+    entry = describe(observed)
+    assert entry is not None
+    assert entry.topic is topic
+    assert words in entry.text
+
+
+def test_what_only_fills_the_screen_has_no_line() -> None:
+    assert describe(event(EventKind.MEMBERSHIP, change="joined")) is None
+    assert describe(Observed(1.0, TelemetryBatch(JobName("demo"), 0, 3, ()))) is None
+
+
+def test_a_line_before_the_injection_has_no_time() -> None:
+    entry = Entry(Topic.DEMO, "settling")
+    assert format_line(entry, None).strip().startswith("demo")
+    assert format_line(entry, -2.5).lstrip().startswith("-2.50 s")
+
+
+def test_a_pipe_gets_plain_lines_and_no_status() -> None:
+    out = io.StringIO()
+    screen = open_screen(out)
+    assert isinstance(screen, PlainScreen)
+    screen.status("step 3")
+    screen.line(Entry(Topic.INJECTION, "SIGKILL to rank 2"), 0.0)
+    screen.close()
+    assert out.getvalue() == " +0.00 s  injection  SIGKILL to rank 2\n"
+
+
+def test_a_terminal_gets_the_same_words() -> None:
+    out = io.StringIO()
+    screen = RichScreen(Console(file=out, force_terminal=True, width=100))
+    screen.status("step 3")
+    screen.line(Entry(Topic.VERDICT, "firing [P1] hang"), 3.0)
+    screen.close()
+    screen.close()
+    assert "firing [P1] hang" in out.getvalue()
+
+
+def test_the_pulse_tells_step_and_speed() -> None:
+    pulse = Pulse()
+    assert (pulse.step, pulse.steps_a_second(), pulse.trained_seconds(9.0)) == (None, 0.0, 0.0)
+    for second in range(30):
+        pulse.add(float(second), second * 4)
+    assert pulse.step == 116
+    assert pulse.steps_a_second() == pytest.approx(4.0)
+    assert pulse.trained_seconds(31.0) == 30.0
+
+
+def test_a_slow_rank_does_not_turn_the_pulse_back() -> None:
+    pulse = Pulse()
+    pulse.add(1.0, 10)
+    pulse.add(1.1, 8)
+    assert pulse.step == 10
