@@ -1,17 +1,21 @@
-"""What remediation owns: incidents, actions, ledger rows (formats, section 3); stdlib only."""
+"""What remediation owns: incidents, actions, ledger rows (formats, section 3); stdlib only.
+
+`Records` is the port through which other parts read them; nobody else opens the database.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
-    from paramedic.diagnosis.contract import Fault, RecommendedAction, Severity
-    from paramedic.ingest.contract import JobName, NodeName
+    from paramedic.diagnosis.contract import Fault, RecommendedAction, Severity, Status
+    from paramedic.ingest.contract import JobName, JobState, NodeName
 
 
 class IncidentState(StrEnum):
@@ -99,3 +103,174 @@ class LedgerRow:
     started_at: datetime
     ended_at: datetime
     incident: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A training job as its events tell it."""
+
+    name: JobName
+    state: JobState | None
+    """None until the first `job_state` event."""
+    generation: int
+    world_size: int
+    """Nodes that carry a rank now."""
+    started_at: datetime
+    ended_at: datetime | None
+    step: int | None
+    """The newest step that an event spoke of."""
+    goodput: float | None = None
+    """Productive share of the wall time, 0..1; None before the ledger has a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """A node's time in a job with one rank, or as a spare."""
+
+    job: JobName
+    node: NodeName
+    rank: int | None
+    """None for a spare."""
+    since: datetime
+    until: datetime | None
+    """None while it lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictFilter:
+    """Which verdicts to list; None means any."""
+
+    job: JobName | None = None
+    status: Status | None = None
+    node: NodeName | None = None
+    fault: Fault | None = None
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentFilter:
+    """Which incidents to list; None means any."""
+
+    job: JobName | None = None
+    state: IncidentState | None = None
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts for the metrics page, each keyed by its label values."""
+
+    verdicts: Mapping[tuple[str, str, str], int]
+    """By status, fault and severity, as they are now."""
+    verdict_changes: Mapping[str, int]
+    """Every state a verdict has ever taken, by status; only grows."""
+    incidents_open: Mapping[tuple[str, str], int]
+    """By job and severity."""
+    actions: Mapping[tuple[str, str], int]
+    """By kind and state."""
+
+
+class JobReader(Protocol):
+    """Reads jobs, where their ranks are, and what their time was spent on."""
+
+    def all(self) -> Sequence[Job]:
+        """Every job, newest start first."""
+        ...
+
+    def get(self, name: JobName) -> Job | None:
+        """One job, or None."""
+        ...
+
+    def stays(self, name: JobName) -> Sequence[Stay]:
+        """Placements of the job, the present ones first, then by rank."""
+        ...
+
+
+class VerdictReader(Protocol):
+    """Reads verdicts as the bytes that were on the verdict topic."""
+
+    def document(self, verdict_id: str) -> bytes | None:
+        """The newest state of one verdict, or None."""
+        ...
+
+    def documents(self, wanted: VerdictFilter) -> Sequence[bytes]:
+        """The newest states, newest `detected_at` first."""
+        ...
+
+
+class IncidentReader(Protocol):
+    """Reads incidents and what was done about them."""
+
+    def find(self, wanted: IncidentFilter) -> Sequence[Incident]:
+        """Incidents, newest first."""
+        ...
+
+    def get(self, incident_id: str) -> Incident | None:
+        """One incident, or None."""
+        ...
+
+
+class ActionReader(Protocol):
+    """Reads actions."""
+
+    def of_incident(self, incident_id: str) -> Sequence[Action]:
+        """The actions of one incident, oldest first."""
+        ...
+
+
+class Snapshot(Protocol):
+    """One consistent view of everything stored."""
+
+    @property
+    def jobs(self) -> JobReader:
+        """Jobs."""
+        ...
+
+    @property
+    def verdicts(self) -> VerdictReader:
+        """Verdicts."""
+        ...
+
+    @property
+    def incidents(self) -> IncidentReader:
+        """Incidents."""
+        ...
+
+    @property
+    def actions(self) -> ActionReader:
+        """Actions."""
+        ...
+
+    def tally(self) -> Tally:
+        """Counts for the metrics page."""
+        ...
+
+
+class Records(Protocol):
+    """What remediation has stored, for reading. Safe to use from several threads."""
+
+    def reading(self) -> AbstractContextManager[Snapshot]:
+        """A snapshot for the length of the block. Raises StoreUnavailableError."""
+        ...
+
+
+class StoreError(Exception):
+    """Base of what can go wrong with the database.
+
+    StoreError
+    ├── StoreUnavailableError   try again: locked, full, or not reachable now
+    ├── StoreDataError          stop for this record: it can never be stored
+    └── StoreAddressError       stop: this database can never be used
+    """
+
+
+class StoreUnavailableError(StoreError):
+    """The database does not answer now; trying again may help."""
+
+
+class StoreDataError(StoreError):
+    """A record that the database does not take, however often it is offered."""
+
+
+class StoreAddressError(StoreError):
+    """The database's address, or what lies there, can never work; a person has to change it."""

@@ -1,0 +1,1 @@
+"""The database of remediation: every table, and small typed doors to each."""
