@@ -1,0 +1,55 @@
+"""Jobs without the trainer library: all processes are ended and started anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paramedic.ingest.contract import JobState
+from paramedic.remediation.launchers.local import ending
+from paramedic.remediation.launchers.local.job_record import JobRecord, Stage
+
+if TYPE_CHECKING:
+    from paramedic.remediation.launchers.local.exit_status import ExitStatus
+    from paramedic.remediation.launchers.local.roster import Worker
+
+
+def rank_exited(job: JobRecord, worker: Worker, status: ExitStatus, now: float) -> None:
+    """A process of a plain script ended. There is no progress to see, so restarts only add up."""
+    if status.is_success and not worker.exit_is_expected:
+        if not job.roster.live:
+            ending.finish_plain(job)
+        return
+    what = ending.describe(worker, status)
+    ran_seconds = now - job.started_at
+    if ran_seconds < job.rules.restart_after_seconds and not worker.exit_is_expected:
+        reason = f"{what} after {ran_seconds:.1f} s"
+        ending.fail(job, reason, now, worker=worker, status=status)
+    elif not job.budget.spend():
+        reason = f"{what} and {job.budget.spent} restarts did not help"
+        ending.fail(job, reason, now, worker=worker, status=status)
+    else:
+        _restart(job, now)
+
+
+def start_all(job: JobRecord, now: float) -> None:
+    """Start every rank at once."""
+    job.started_at = now
+    job.stage = Stage.STARTING
+    for rank in range(job.rules.ranks):
+        job.start_worker(rank, now, told_by_environment=True)
+    job.publish_state(JobState.STARTING)
+
+
+def start_anew_when_empty(job: JobRecord, now: float) -> None:
+    """All processes of the broken start are gone: the next start is a generation of its own."""
+    if job.stage is Stage.RESTARTING and not job.roster.live:
+        job.kill_at = None
+        job.generation += 1
+        start_all(job, now)
+
+
+def _restart(job: JobRecord, now: float) -> None:
+    job.stage = Stage.RESTARTING
+    job.publish_state(JobState.RECOVERING)
+    ending.ask_by_signal(job, now)
+    start_anew_when_empty(job, now)

@@ -1,0 +1,172 @@
+"""Recovery of a job whose workers carry the trainer library: end a generation, form the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paramedic.ingest.contract import JobState
+from paramedic.remediation.launchers.local import ending
+from paramedic.remediation.launchers.local.job_record import JobRecord, Stage
+from paramedic.remediation.launchers.local.messages import Abort, Assign
+from paramedic.remediation.launchers.local.roster import Worker, WorkerPhase
+
+if TYPE_CHECKING:
+    from paramedic.remediation.launchers.local.exit_status import ExitStatus
+
+STORE_HOST = "127.0.0.1"
+
+
+def rank_lost(job: JobRecord, worker: Worker, status: ExitStatus, now: float) -> None:
+    """A worker that carries a rank exited before it had finished."""
+    obstacle = _obstacle(job, worker)
+    if obstacle is not None:
+        what = ending.describe(worker, status)
+        ending.fail(job, f"{what} {obstacle}", now, worker=worker, status=status)
+        return
+    _end_generation(job)
+    _fill(job, worker, now)
+    form_when_complete(job)
+
+
+def regroup_when_due(job: JobRecord, now: float) -> None:
+    """A collective broke and nobody died in time to explain it: the same members form anew."""
+    if job.regroup_at is None or now < job.regroup_at:
+        return
+    job.regroup_at = None
+    reason = f"generation {job.generation} broke with every process alive: {job.regroup_reason}"
+    if not job.steps.has_any:
+        ending.fail(job, f"{reason}; no step was ever committed", now)
+    elif not job.budget.spend():
+        ending.fail(job, f"{reason}; {_gave_up(job)}", now)
+    else:
+        job.note(reason)
+        _end_generation(job)
+        form_when_complete(job)
+
+
+def form_when_complete(job: JobRecord) -> None:
+    """Hand out a generation as soon as every rank has somebody who can join."""
+    if job.stage not in (Stage.STARTING, Stage.RECOVERING):
+        return
+    carriers = job.roster.carriers()
+    if len(carriers) < job.rules.ranks or not all(w.is_assignable for w in carriers.values()):
+        return
+    is_first = job.stage is Stage.STARTING
+    job.generation += 0 if is_first else 1
+    job.stage = Stage.RUNNING
+    job.is_training = False
+    job.steps.start_generation()
+    _publish_changes(job, carriers)
+    if is_first:
+        job.publish_state(JobState.WARMING_UP)
+    job.wants_store = True
+    _assign(job, carriers[0], store_port=None)
+
+
+def store_is_open(job: JobRecord, worker: Worker, generation: int, port: int) -> None:
+    """Rank 0 opened the store: the others may come."""
+    is_current = job.stage is Stage.RUNNING and generation == job.generation
+    if not (is_current and job.wants_store and worker.rank == 0):
+        job.note(f"store of generation {generation} from {worker.node} is out of date")
+        return
+    job.wants_store = False
+    for rank, member in job.roster.carriers().items():
+        if rank != 0:
+            _assign(job, member, store_port=port)
+
+
+def committed(job: JobRecord, worker: Worker, generation: int, step: int) -> None:
+    """A worker completed its first step of a generation."""
+    is_current = job.stage is Stage.RUNNING and generation == job.generation
+    if not is_current or worker.generation != generation or worker.rank is None:
+        _saw_of(job, generation, step)
+        return
+    if job.steps.committed(worker.rank, step) == job.rules.ranks and not job.is_training:
+        _training_goes_on(job)
+
+
+def collective_failed(
+    job: JobRecord, worker: Worker, generation: int, reason: str, step: int | None, now: float
+) -> None:
+    """A survivor noticed that its generation broke, perhaps before the exit was seen."""
+    if step is not None:
+        _saw_of(job, generation, step)
+    is_current = job.stage is Stage.RUNNING and generation == job.generation == worker.generation
+    if is_current and job.regroup_at is None and not worker.was_ended:
+        job.regroup_at = now + job.rules.exit_notice_seconds
+        job.regroup_reason = f"{worker.node} says: {reason}"
+
+
+def _saw_of(job: JobRecord, generation: int, step: int) -> None:
+    if generation < job.generation:
+        job.steps.saw_before(step)
+    else:
+        job.steps.saw(step)
+
+
+def _training_goes_on(job: JobRecord) -> None:
+    job.is_training = True
+    job.budget.made_progress()
+    job.wants_spares = True
+    lost = {"steps_lost": job.steps.steps_lost} if job.generation else {}
+    job.publish_state(JobState.TRAINING, step=job.steps.first_step, **lost)
+
+
+def _obstacle(job: JobRecord, worker: Worker) -> str | None:
+    """Why the rank cannot be filled, or None; takes one recovery from the budget if it can."""
+    if job.finished_ranks:
+        return f"when rank {min(job.finished_ranks)} had already finished"
+    if not job.steps.has_any and not worker.exit_is_expected:
+        return "before any rank had committed a step"
+    starts_a_recovery = job.stage is not Stage.RECOVERING or worker.generation is None
+    if starts_a_recovery and not job.budget.spend():
+        return f"and {_gave_up(job)}"
+    return None
+
+
+def _gave_up(job: JobRecord) -> str:
+    return f"{job.budget.spent} recoveries in a row brought no progress"
+
+
+def _end_generation(job: JobRecord) -> None:
+    if job.stage is Stage.RUNNING:
+        job.stage = Stage.RECOVERING
+        job.publish_state(JobState.RECOVERING)
+    job.regroup_at = None
+    job.wants_spares = False
+    for survivor in job.roster.carriers().values():
+        if survivor.generation is not None and not (survivor.was_aborted or survivor.was_ended):
+            survivor.was_aborted = True
+            job.send(survivor, Abort(survivor.generation))
+
+
+def _fill(job: JobRecord, dead: Worker, now: float) -> None:
+    spare = job.roster.best_spare()
+    if spare is None:
+        spare = job.start_worker(dead.rank, now, told_by_environment=False)
+    spare.rank = dead.rank
+    job.note(f"{spare.node} takes rank {dead.rank} of {dead.node}")
+
+
+def _publish_changes(job: JobRecord, carriers: dict[int, Worker]) -> None:
+    for rank, worker in carriers.items():
+        before = job.placed.get(rank)
+        if before is None:
+            job.publish_membership("joined", worker.node, rank)
+        elif before != worker.node:
+            job.publish_membership("replaced_by", before, rank, by=worker.node)
+        if worker.rank_since is None:
+            worker.rank_since = job.generation
+        job.placed[rank] = worker.node
+
+
+def _assign(job: JobRecord, worker: Worker, store_port: int | None) -> None:
+    if worker.rank is None:
+        raise ValueError(f"{worker.node} carries no rank and cannot be assigned")
+    worker.generation = job.generation
+    worker.phase = WorkerPhase.MEMBER
+    worker.was_aborted = False
+    job.send(
+        worker,
+        Assign(job.generation, worker.rank, job.rules.ranks, STORE_HOST, store_port),
+    )

@@ -1,0 +1,27 @@
+"""How many recoveries may follow each other without progress."""
+
+from __future__ import annotations
+
+
+class RetryBudget:
+    """Counts recoveries since the last step that every rank committed."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._spent = 0
+
+    @property
+    def spent(self) -> int:
+        """Recoveries since the last progress."""
+        return self._spent
+
+    def spend(self) -> bool:
+        """Take one recovery; False when none is left."""
+        if self._spent >= self._limit:
+            return False
+        self._spent += 1
+        return True
+
+    def made_progress(self) -> None:
+        """Every rank committed a step."""
+        self._spent = 0
