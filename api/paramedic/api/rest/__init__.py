@@ -1,0 +1,1 @@
+"""The REST API: read-only, over what remediation has stored."""

@@ -1,0 +1,77 @@
+"""Puts the API together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
+
+from paramedic.api.rest import (
+    health_routes,
+    incident_routes,
+    job_routes,
+    problem,
+    verdict_routes,
+)
+from paramedic.api.rest.docs_page import CONTENT_SECURITY_POLICY, docs_page
+from paramedic.api.rest.state import ApiState
+
+if TYPE_CHECKING:
+    from paramedic.remediation.contract import Records
+
+_DESCRIPTION = "What Paramedic sees and does about training jobs. Read-only."
+
+
+def create_app(
+    records: Records,
+    *,
+    version: str,
+    alive: Mapping[str, Callable[[], bool]] = MappingProxyType({}),
+) -> FastAPI:
+    """The API over what is stored; it only reads.
+
+    `alive` names what else runs in this process, for `/healthz`.
+    """
+    app = _Api(
+        title="Paramedic",
+        version=version,
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+    )
+    app.state.paramedic = ApiState(records, version, alive)
+    for routes in (job_routes, verdict_routes, incident_routes, health_routes):
+        app.include_router(routes.router)
+    app.add_api_route("/docs", app.docs, include_in_schema=False, response_class=HTMLResponse)
+    problem.install(app)
+    return app
+
+
+class _Api(FastAPI):
+    """FastAPI with problem details in the OpenAPI document and a page of our own."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document, made once."""
+        if self.openapi_schema is None:
+            _name_problems(super().openapi())
+        return super().openapi()
+
+    def docs(self) -> HTMLResponse:
+        """The documentation for people."""
+        headers = {"content-security-policy": CONTENT_SECURITY_POLICY}
+        return HTMLResponse(docs_page(self.openapi()), headers=headers)
+
+
+def _name_problems(openapi: dict[str, Any]) -> None:
+    # FastAPI books every model under the route's own media type.
+    for methods in openapi["paths"].values():
+        for operation in methods.values():
+            for status, response in operation["responses"].items():
+                if status != "200":
+                    response["content"] = {
+                        problem.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}
+                    }

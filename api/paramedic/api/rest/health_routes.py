@@ -1,0 +1,54 @@
+"""`/healthz` and `/metrics`: is it alive, and what does it count."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from paramedic.api.rest import problem
+from paramedic.api.rest.documents import HealthDocument
+from paramedic.api.rest.metrics import metrics_page
+from paramedic.api.rest.state import ApiState, State
+from paramedic.remediation.contract import StoreUnavailableError
+
+router = APIRouter(tags=["health"])
+
+
+@router.get(
+    "/healthz",
+    operation_id="get_health",
+    response_model=HealthDocument,
+    responses=problem.responses(HTTPStatus.SERVICE_UNAVAILABLE),
+)
+def get_health(request: Request, state: State) -> HealthDocument | Response:
+    """What is alive; 503 when the database cannot be read."""
+    neighbours = {name: is_alive() for name, is_alive in state.alive.items()}
+    try:
+        _read(state)
+    except StoreUnavailableError as error:
+        alive = {"database": False, **neighbours}
+        return problem.problem_response(
+            request, HTTPStatus.SERVICE_UNAVAILABLE, str(error), alive=alive
+        )
+    status = "ok" if all(neighbours.values()) else "degraded"
+    return HealthDocument(status=status, alive={"database": True, **neighbours})
+
+
+@router.get(
+    "/metrics",
+    operation_id="get_metrics",
+    response_class=PlainTextResponse,
+    responses=problem.responses(HTTPStatus.SERVICE_UNAVAILABLE),
+)
+def get_metrics(state: State) -> Response:
+    """Counts for Prometheus, in its text format."""
+    page = metrics_page(state.records, state.version)
+    return Response(page, headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+def _read(state: ApiState) -> None:
+    with state.records.reading() as view:
+        view.jobs.all()
