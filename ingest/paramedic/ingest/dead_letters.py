@@ -1,0 +1,84 @@
+"""Dead letters: what could not be read is kept with its reason, so that nothing vanishes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+from dataclasses import dataclass
+
+from paramedic.ingest.contract import ContractError, Message, Publisher, Topic
+
+_LOG = logging.getLogger(__name__)
+_PAYLOAD_LIMIT_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message that could not be read, as it lies on the dead-letter topic."""
+
+    topic: Topic
+    key: str
+    partition: int
+    offset: int
+    reason: str
+    payload: bytes
+    """The beginning of the message, at most 256 KiB of it."""
+    payload_bytes: int
+    """How long the message was."""
+
+    def to_json(self) -> bytes:
+        """One line of JSON; the payload is base 64."""
+        fields = {
+            "topic": self.topic,
+            "key": self.key,
+            "partition": self.partition,
+            "offset": self.offset,
+            "reason": self.reason,
+            "payload": base64.b64encode(self.payload).decode("ascii"),
+            "payload_bytes": self.payload_bytes,
+        }
+        return json.dumps(fields).encode()
+
+    @classmethod
+    def from_json(cls, line: bytes) -> DeadLetter:
+        """Read one line of JSON. Raises ContractError when it is no dead letter."""
+        try:
+            fields = json.loads(line)
+            return cls(
+                topic=Topic(fields["topic"]),
+                key=fields["key"],
+                partition=fields["partition"],
+                offset=fields["offset"],
+                reason=fields["reason"],
+                payload=base64.b64decode(fields["payload"], validate=True),
+                payload_bytes=fields["payload_bytes"],
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise ContractError(f"not a dead letter: {line[:120]!r}: {error!r}") from error
+
+
+class DeadLetters:
+    """Publishes messages that could not be read, and counts them."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+        self.count = 0
+
+    def bury(self, message: Message, reason: Exception | str) -> None:
+        """Put the message and the reason on the dead-letter topic, under the message's own key.
+
+        Raises BusUnavailableError when the bus does not take it.
+        """
+        letter = DeadLetter(
+            topic=message.topic,
+            key=message.key,
+            partition=message.partition,
+            offset=message.offset,
+            reason=str(reason),
+            payload=message.payload[:_PAYLOAD_LIMIT_BYTES],
+            payload_bytes=len(message.payload),
+        )
+        self.count += 1
+        _LOG.warning("cannot read message %d of %s: %s", message.offset, message.topic, reason)
+        self._publisher.publish(Topic.DEAD_LETTER, message.key, letter.to_json())
