@@ -1,0 +1,1 @@
+"""Event-time windows: the last closed one-second slots of a job, aligned over its machines."""

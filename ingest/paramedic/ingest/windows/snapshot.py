@@ -1,0 +1,25 @@
+"""What has to be kept of a job's windows so that another process can go on with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from paramedic.ingest.contract import JobName
+from paramedic.ingest.windows.roster import RosterSnapshot
+from paramedic.ingest.windows.sightings import RankRow, Sighting
+from paramedic.ingest.windows.slots import SlotsSnapshot
+from paramedic.ingest.windows.timeline import TimelineSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class WindowsSnapshot:
+    """The state of JobWindows. Nothing in it is shared with the object it was taken from."""
+
+    job: JobName
+    roster: RosterSnapshot
+    timeline: TimelineSnapshot
+    slots: tuple[SlotsSnapshot, ...]
+    heartbeats: Mapping[RankRow, Sighting]
+    counts: Counter[str]

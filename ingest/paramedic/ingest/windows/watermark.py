@@ -1,0 +1,118 @@
+"""Which seconds of a job are closed. The watermark never goes back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paramedic.ingest.windows.configuration import WindowConfig
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkSnapshot:
+    """The state of Watermark."""
+
+    origin: int | None = None
+    closed: int | None = None
+    told: int | None = None
+    head: int | None = None
+    head_arrived_seconds: float = -math.inf
+
+
+class Watermark:
+    """Follows the head of a job (the newest second that half of the live nodes have reached).
+
+    Nothing is closed before the head is the allowed lateness past the first second of all, so a
+    first node with a wrong clock does not make everybody after it late.
+    """
+
+    def __init__(self, config: WindowConfig, snapshot: WatermarkSnapshot | None = None) -> None:
+        state = snapshot or WatermarkSnapshot()
+        self._config = config
+        self._origin = state.origin
+        self._closed = state.closed
+        self._told = state.told
+        self._head = state.head
+        self._head_arrived_seconds = state.head_arrived_seconds
+
+    def snapshot(self) -> WatermarkSnapshot:
+        """A copy of the state."""
+        return WatermarkSnapshot(
+            self._origin, self._closed, self._told, self._head, self._head_arrived_seconds
+        )
+
+    @property
+    def closed(self) -> int | None:
+        """The newest closed second; None as long as nothing is closed."""
+        return self._closed
+
+    @property
+    def head(self) -> int | None:
+        """The head as it was last seen in telemetry."""
+        return self._head
+
+    def is_late(self, second: int) -> bool:
+        """Whether the second is closed, or lies before the first second of the job."""
+        floor = self._floor()
+        return floor is not None and second <= floor
+
+    def is_ahead(self, second: int) -> bool:
+        """Whether the second is beyond the open slots."""
+        floor = self._floor()
+        return floor is not None and second > floor + self._config.open_slots
+
+    def keep_from(self, second: int) -> int:
+        """The oldest second that is still of use, when `second` is about to be used."""
+        floor = self._floor()
+        newest = second if floor is None else floor
+        return newest - self._config.retained_slots + 1
+
+    def begin_at(self, second: int) -> bool:
+        """Note a second that was observed; True if it is so old that everything begins anew."""
+        if self._closed is not None or (self._origin is not None and second >= self._origin):
+            return False
+        anew = self._origin is not None and second <= self._origin - self._config.retained_slots
+        self._origin = second
+        return anew
+
+    def follow(self, head: int | None, arrived_seconds: float) -> None:
+        """Take over what telemetry says the head is now."""
+        if head is None:
+            return
+        if head != self._head:
+            self._head, self._head_arrived_seconds = head, arrived_seconds
+        self._close(head - self._config.lateness_seconds)
+
+    def pass_time(self, now_seconds: float) -> None:
+        """Without progress for `silence_seconds`, let arrival time take the place of the head."""
+        if self._head is None:
+            return
+        silent_for = now_seconds - self._head_arrived_seconds - self._config.silence_seconds
+        if silent_for > 0:
+            self._close(self._head + math.floor(silent_for) - self._config.lateness_seconds)
+
+    def take_closed(self) -> tuple[list[int], int]:
+        """Seconds closed since the last call, oldest first, and how many older ones are left out.
+
+        Left out is what is beyond the history: no full window exists for it any more.
+        """
+        if self._closed is None or self._told is None:
+            return [], 0
+        oldest = max(self._told + 1, self._closed - self._config.history_slots)
+        skipped = oldest - self._told - 1
+        self._told = self._closed
+        return list(range(oldest, self._closed + 1)), skipped
+
+    def _floor(self) -> int | None:
+        if self._closed is not None:
+            return self._closed
+        return None if self._origin is None else self._origin - 1
+
+    def _close(self, second: int) -> None:
+        if self._origin is None or second < self._origin:
+            return
+        if self._closed is None:
+            self._told = self._origin - 1
+        self._closed = second if self._closed is None else max(self._closed, second)
