@@ -69,6 +69,8 @@ class JobRecord:
     is_training: bool = False
     """Whether every rank has committed a step in the newest generation."""
     applied_keys: set[str] = field(default_factory=set)
+    last_lost: tuple[Worker, ExitStatus] | None = None
+    """The newest loss of a rank, for the result if it cannot be made good."""
     regroup_at: float | None = None
     regroup_reason: str = ""
     spare_not_before: float = 0.0

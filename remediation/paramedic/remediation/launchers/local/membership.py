@@ -49,6 +49,11 @@ class Membership:
         """The newest generation that was handed out."""
         return self._job.generation
 
+    @property
+    def finished_ranks(self) -> frozenset[int]:
+        """The ranks that have left their step loop."""
+        return frozenset(self._job.finished_ranks)
+
     def has_worker(self, node: NodeName) -> bool:
         """Whether a live worker has this name."""
         return self._job.roster.find(node) is not None
@@ -150,7 +155,7 @@ class Membership:
         job = self._job
         match message:
             case Hello():
-                self._greeted(worker, message.process_id)
+                self._greeted(worker, message.process_id, now)
             case Ready():
                 self._ready(worker)
             case Store():
@@ -166,13 +171,15 @@ class Membership:
             case Finished():
                 self._finished(worker, message.step, now)
 
-    def _greeted(self, worker: Worker, process_id: int) -> None:
+    def _greeted(self, worker: Worker, process_id: int, now: float) -> None:
         worker.process_id = process_id
         worker.unreachable_since = None
         worker.phase = max(worker.phase, WorkerPhase.GREETED)
-        if not self._job.has_library and not worker.was_ended:
-            self._job.has_library = True
-            self._job.wants_spares = self._job.stage is Stage.STARTING
+        job = self._job
+        if not job.has_library and not worker.was_ended and job.stage is Stage.STARTING:
+            job.has_library = True
+            job.wants_spares = True
+            recovery.fail_if_incomplete(job, now)
 
     def _ready(self, worker: Worker) -> None:
         if worker.phase is not WorkerPhase.GREETED:
@@ -191,8 +198,7 @@ class Membership:
         job.steps.saw(step)
         job.finished_ranks.add(worker.rank)
         if job.stage is Stage.RECOVERING:
-            reason = f"rank {worker.rank} finished while another rank was lost"
-            ending.fail(job, reason, now)
+            recovery.finished_too_late(job, worker, now)
         ending.finish_when_all_did(job, now)
 
     def _publish_checkpoint(self, worker: Worker, message: Checkpoint) -> None:

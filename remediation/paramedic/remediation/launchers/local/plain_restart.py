@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def rank_exited(job: JobRecord, worker: Worker, status: ExitStatus, now: float) -> None:
     """A process of a plain script ended. There is no progress to see, so restarts only add up."""
+    job.last_lost = (worker, status)
     if status.is_success and not worker.exit_is_expected:
         if not job.roster.live:
             ending.finish_plain(job)

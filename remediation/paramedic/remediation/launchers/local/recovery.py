@@ -23,9 +23,26 @@ def rank_lost(job: JobRecord, worker: Worker, status: ExitStatus, now: float) ->
         what = ending.describe(worker, status)
         ending.fail(job, f"{what} {obstacle}", now, worker=worker, status=status)
         return
+    job.last_lost = (worker, status)
     _end_generation(job)
     _fill(job, worker, now)
     form_when_complete(job)
+
+
+def fail_if_incomplete(job: JobRecord, now: float) -> None:
+    """With the first hello: a rank that has left by then would be waited for in vain."""
+    if len(job.roster.carriers()) < job.rules.ranks and job.last_lost is not None:
+        worker, status = job.last_lost
+        what = ending.describe(worker, status)
+        ending.fail(job, f"{what} before it said hello", now, worker=worker, status=status)
+
+
+def finished_too_late(job: JobRecord, worker: Worker, now: float) -> None:
+    """A survivor left its loop for good while a rank was being filled: nobody can form anew."""
+    lost, status = job.last_lost if job.last_lost is not None else (None, None)
+    who = "its generation" if lost is None else f"rank {lost.rank}"
+    reason = f"rank {worker.rank} finished while {who} was lost"
+    ending.fail(job, reason, now, worker=lost, status=status)
 
 
 def regroup_when_due(job: JobRecord, now: float) -> None:

@@ -1,0 +1,100 @@
+"""Jobs whose processes never say hello."""
+
+from __future__ import annotations
+
+import signal
+
+from paramedic.ingest.contract import EventKind, NodeName
+from paramedic.remediation.launchers.local.commands import JobEnd, MembershipRules
+from paramedic.remediation.launchers.local.rehearsal import Rehearsal
+from paramedic.remediation.launchers.port import Effect
+
+NODES = [NodeName(f"node-{number:04d}") for number in range(12)]
+
+
+def plain_job(ran_seconds: float = 0.0) -> Rehearsal:
+    job = Rehearsal(MembershipRules(ranks=2, spares=1))
+    job.wait(ran_seconds)
+    return job
+
+
+def end_the_signalled(job: Rehearsal) -> None:
+    for worker in tuple(job.alive.values()):
+        if worker.signals:
+            job.exit(worker.node, by=worker.signals[-1])
+
+
+def test_it_is_finished_when_every_process_exited_with_0() -> None:
+    job = plain_job()
+    job.exit(NODES[1], code=0)
+    assert job.over is None
+    job.exit(NODES[0], code=0)
+    assert job.over is not None
+    assert job.over.end is JobEnd.FINISHED
+    assert all(e.details["expected"] for e in job.events(EventKind.PROCESS_EXIT))
+
+
+def test_a_failure_soon_after_the_start_fails_the_job() -> None:
+    job = plain_job(ran_seconds=29)
+    job.exit(NODES[1], code=2)
+    end_the_signalled(job)
+    assert job.over is not None
+    assert job.over.reason == "node-0001 (rank 1) exited with 2 after 29.0 s"
+
+
+def test_a_failure_later_starts_everybody_anew_in_a_new_generation() -> None:
+    job = plain_job(ran_seconds=30)
+    job.exit(NODES[1], code=2)
+    assert job.alive[NODES[0]].signals == [signal.SIGTERM]
+    assert list(job.alive) == [NODES[0]]
+
+    end_the_signalled(job)
+    assert list(job.alive) == NODES[2:4]
+    started = [(w.started.rank, w.started.generation) for w in job.alive.values()]
+    assert started == [(0, 1), (1, 1)]
+    assert job.states() == ["starting", "recovering", "starting"]
+
+
+def test_a_process_that_ignores_the_request_is_killed() -> None:
+    job = plain_job(ran_seconds=30)
+    job.exit(NODES[1], code=2)
+    job.wait(5)
+    assert job.alive[NODES[0]].signals == [signal.SIGTERM, signal.SIGKILL]
+
+
+def test_restarts_are_limited() -> None:
+    job = plain_job()
+    for restart in range(4):
+        assert job.over is None
+        job.wait(30)
+        job.exit(NODES[2 * restart], code=2)
+        end_the_signalled(job)
+    assert job.over is not None
+    assert "3 restarts did not help" in job.over.reason
+
+
+def test_a_replacement_starts_everybody_anew_however_young_the_job_is() -> None:
+    job = plain_job(ran_seconds=1)
+    assert job.replace(NODES[0], 0, "verdict").effect is Effect.APPLIED
+    end_the_signalled(job)
+    end_the_signalled(job)
+    assert list(job.alive) == NODES[2:4]
+
+
+def test_a_stop_during_a_restart_starts_nobody() -> None:
+    job = plain_job(ran_seconds=30)
+    job.exit(NODES[1], code=2)
+    job.stop()
+    end_the_signalled(job)
+    assert job.over is not None
+    assert job.over.end is JobEnd.STOPPED
+    assert job.alive == {}
+
+
+def test_a_rank_that_left_before_the_others_said_hello_fails_the_job() -> None:
+    job = plain_job()
+    job.exit(NODES[0], code=0)
+    job.greet(NODES[1])
+    job.cooperate()
+    assert job.over is not None
+    assert job.over.reason == "node-0000 (rank 0) exited with 0 before it said hello"
