@@ -18,6 +18,8 @@ from paramedic.ingest.contract import JobName, NodeName, format_time, parse_time
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from paramedic.ingest.contract import Event, TelemetryBatch
+
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ID_LENGTH = 26
 
@@ -294,11 +296,21 @@ def verdict_id(
 class Detector(Protocol):
     """Watches one job; the same object serves live streams and replays.
 
-    `Update` types are those of ingest.contract: windows and events go in, verdicts come out.
+    Telemetry and events go in one by one, in the order of their arrival, and verdicts come out,
+    each change once. A detector never looks ahead and asks no clock: the same messages in the same
+    order give the same verdicts with the same ids. The suite that every detector passes is
+    tests/contracts/test_detector_contract.py.
     """
 
     name: str
 
-    def advance(self, now_second: int) -> Sequence[Verdict]:
-        """Everything decided up to this second of event time, each change once."""
+    def accept(self, batch: TelemetryBatch, arrived_seconds: float) -> Sequence[Verdict]:
+        """Take a batch in; `arrived_seconds` is when the observer received it (Unix seconds).
+
+        Returns what is decided by it. Batches may come out of order.
+        """
+        ...
+
+    def record(self, event: Event) -> Sequence[Verdict]:
+        """Take an event in; returns what is decided by it."""
         ...

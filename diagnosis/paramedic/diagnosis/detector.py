@@ -1,0 +1,200 @@
+"""The detector of one job: settings build it, messages go in, verdicts come out.
+
+    DetectorConfig ──build──▶ JobDetector ──snapshot──▶ DetectorSnapshot ──resume──▶ JobDetector
+
+Silence is judged at the frontier, by what has arrived; patterns on closed slots, one after the
+other; exits by their event. Every message is judged by itself, so that it makes no difference in
+which portions messages are fetched.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.comparable import comparable_part
+from paramedic.diagnosis.contract import Fault
+from paramedic.diagnosis.docket import Docket
+from paramedic.diagnosis.exits import judge_exit
+from paramedic.diagnosis.finding import Trouble, moment
+from paramedic.diagnosis.liveness import Liveness
+from paramedic.diagnosis.picture import JobPicture
+from paramedic.diagnosis.settings import SilenceSettings, StragglerSettings
+from paramedic.diagnosis.silence import SilenceWatch
+from paramedic.diagnosis.slowness import finding_of
+from paramedic.diagnosis.straggler import StragglerWatch
+from paramedic.ingest.contract import Entity, EntityKey, EventKind, JobState
+from paramedic.ingest.windows.configuration import WindowConfig
+from paramedic.ingest.windows.job import JobWindows
+from paramedic.models.peer_deviation import PeerDeviationConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paramedic.diagnosis.contract import Verdict
+    from paramedic.diagnosis.finding import Finding
+    from paramedic.diagnosis.straggler import Slowness
+    from paramedic.ingest.contract import Event, JobName, TelemetryBatch
+    from paramedic.ingest.windows.snapshot import WindowsSnapshot
+    from paramedic.models.contract import AnomalyScores, PatternModel
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorConfig:
+    """Settings of the first detector; `build` makes one for a job."""
+
+    windows: WindowConfig = field(default_factory=WindowConfig)
+    model: PeerDeviationConfig = field(default_factory=PeerDeviationConfig)
+    silence: SilenceSettings = field(default_factory=SilenceSettings)
+    straggler: StragglerSettings = field(default_factory=StragglerSettings)
+
+    def build(self, job: JobName) -> JobDetector:
+        """A detector that has seen nothing yet."""
+        state = DetectorState(
+            liveness=Liveness(self.silence.clock_tolerance_seconds),
+            watch=StragglerWatch(self.straggler),
+            docket=Docket(job),
+        )
+        return JobDetector(self, JobWindows(self.windows, job), state)
+
+    def resume(self, snapshot: DetectorSnapshot) -> JobDetector:
+        """Go on where a snapshot was taken; the settings must be those it was taken with."""
+        windows = JobWindows.resume(self.windows, snapshot.windows)
+        return JobDetector(self, windows, copy.deepcopy(snapshot.state))
+
+
+@dataclass(slots=True)
+class DetectorState:
+    """What a detector knows beside the windows."""
+
+    liveness: Liveness
+    watch: StragglerWatch
+    docket: Docket
+    picture: JobPicture = field(default_factory=JobPicture)
+    judged_generation_begun: int | None = None
+    """First second of the generation whose slots were compared last."""
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorSnapshot:
+    """The whole of a detector at one moment; nothing in it is shared with the detector."""
+
+    windows: WindowsSnapshot
+    state: DetectorState
+
+
+class JobDetector:
+    """Process exits, silence and stragglers of one job (a Detector)."""
+
+    name = "paramedic"
+
+    def __init__(self, config: DetectorConfig, windows: JobWindows, state: DetectorState) -> None:
+        self._config = config
+        self._windows = windows
+        self._state = state
+        self._model: PatternModel = config.model.build()
+        self._silence = SilenceWatch(config.silence)
+
+    def snapshot(self) -> DetectorSnapshot:
+        """A copy of the whole state."""
+        return DetectorSnapshot(self._windows.snapshot(), copy.deepcopy(self._state))
+
+    def accept(self, batch: TelemetryBatch, arrived_seconds: float) -> tuple[Verdict, ...]:
+        """Take a batch in; returns what it decides.
+
+        Raises ForeignBatchError when the batch is of another job or does not hold together.
+        """
+        self._windows.accept(batch, arrived_seconds)
+        self._state.picture.see(batch.second, batch.generation)
+        self._state.liveness.observe(batch)
+        verdicts = [*self._judge_silence()]
+        for second in self._windows.advance(arrived_seconds):
+            verdicts.extend(self._judge_slot(second))
+        return tuple(verdicts)
+
+    def record(self, event: Event) -> tuple[Verdict, ...]:
+        """Take an event in; returns what it decides."""
+        finished = self._state.picture.finished
+        self._state.picture.record(event)
+        self._windows.membership(event)
+        self._follow_membership(event)
+        if event.kind is EventKind.JOB_STATE:
+            return self._follow_job_state(event)
+        finding = None if finished else judge_exit(event, self._state.picture.generation)
+        return () if finding is None else self._state.docket.report(finding)
+
+    def _follow_membership(self, event: Event) -> None:
+        if event.node is None:
+            return
+        if event.node in self._state.picture.departed:
+            self._state.liveness.forget(event.node)
+        else:
+            self._state.liveness.welcome(event.node)
+
+    def _follow_job_state(self, event: Event) -> tuple[Verdict, ...]:
+        state, picture = event.details.get("state"), self._state.picture
+        if state == JobState.FINISHED:
+            return self._state.docket.close(event.timestamp)
+        if state != JobState.TRAINING:
+            return ()
+        generation = picture.generation if event.generation is None else event.generation
+        return self._state.docket.clear_after_recovery(
+            generation, picture.departed, event.timestamp
+        )
+
+    def _judge_silence(self) -> Iterator[Verdict]:
+        frontier = self._state.liveness.beat_frontier()
+        if frontier is None or self._state.picture.finished:
+            return
+        for finding in self._silence.judge(self._state.liveness):
+            yield from self._state.docket.report(finding)
+        for pulse in self._state.liveness.pulses.values():
+            known = self._state.docket.open.get((pulse.node, Trouble.ALIVE))
+            silent = known is not None and known.fault is not Fault.STRAGGLER
+            if silent and self._silence.is_alive_again(pulse, frontier):
+                reason = f"rank {pulse.rank} beats again"
+                yield from self._state.docket.clear(
+                    pulse.node, Trouble.ALIVE, moment(frontier), reason
+                )
+
+    def _judge_slot(self, second: int) -> Iterator[Verdict]:
+        picture, settings = self._state.picture, self._config.straggler
+        if not picture.is_fit(second, settings):
+            return
+        if picture.begun(second) != self._state.judged_generation_begun:
+            self._state.judged_generation_begun = picture.begun(second)
+            self._state.watch.restart()
+        for slowness in self._state.watch.weigh(self._score(Entity.RANK, second)):
+            yield from self._accuse(slowness)
+        yield from self._acquit(second)
+
+    def _accuse(self, slowness: Slowness) -> tuple[Verdict, ...]:
+        finding = self._finding(slowness, None)
+        if not self._state.docket.would_change(finding):
+            return ()
+        node_scores = self._score(Entity.NODE, slowness.second)
+        return self._state.docket.report(self._finding(slowness, node_scores))
+
+    def _finding(self, slowness: Slowness, node_scores: AnomalyScores | None) -> Finding:
+        return finding_of(
+            slowness,
+            self._state.picture.generation,
+            self._state.watch.suspicion(),
+            node_scores,
+            self._config.straggler,
+        )
+
+    def _acquit(self, second: int) -> Iterator[Verdict]:
+        """Resolves stragglers that have long been as fast as their peers."""
+        for (node, trouble), verdict in list(self._state.docket.open.items()):
+            row = EntityKey(Entity.RANK, node, verdict.rank)
+            if verdict.fault is Fault.STRAGGLER and self._state.watch.is_well(row):
+                reason = f"rank {verdict.rank} is as fast as its peers again"
+                yield from self._state.docket.clear(node, trouble, moment(second), reason)
+
+    def _score(self, entity: Entity, second: int) -> AnomalyScores:
+        window = self._windows.window_at(entity, second)
+        return self._model.score(
+            comparable_part(window, self._state.picture, self._config.straggler)
+        )

@@ -1,0 +1,129 @@
+"""The verdicts of one job that are open, and how they come, change and go.
+
+A node has at most one open verdict of each kind of trouble. The trouble of a living process gets
+worse under one id: a straggler that hangs is `updated`. The end of the process is hard evidence of
+another kind and a verdict of its own. What is open on a node that has left the job is resolved when
+the job trains again in a newer generation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.contract import Scope, Status, Verdict, verdict_id
+from paramedic.diagnosis.finding import (
+    RECOMMENDATIONS,
+    Finding,
+    Trouble,
+    is_worse,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from paramedic.ingest.contract import JobName, NodeName
+
+_Subject = tuple["NodeName", Trouble]
+
+
+class Docket:
+    """Open verdicts of one job."""
+
+    def __init__(self, job: JobName) -> None:
+        self._job = job
+        self._open: dict[_Subject, Verdict] = {}
+
+    @property
+    def open(self) -> Mapping[_Subject, Verdict]:
+        """What is open now, by node and kind of trouble."""
+        return MappingProxyType(self._open)
+
+    def would_change(self, finding: Finding) -> bool:
+        """Whether this finding is news: nothing of its kind is open there, or something lesser."""
+        known = self._open.get((finding.node, finding.trouble))
+        return known is None or is_worse(finding.fault, known.fault)
+
+    def report(self, finding: Finding) -> tuple[Verdict, ...]:
+        """The verdict that fires or gets worse by this finding; nothing when it is no news."""
+        if not self.would_change(finding):
+            return ()
+        known = self._open.get((finding.node, finding.trouble))
+        verdict = _firing(self._job, finding) if known is None else _worse(known, finding)
+        self._open[finding.node, finding.trouble] = verdict
+        return (verdict,)
+
+    def clear(
+        self, node: NodeName, trouble: Trouble, at: datetime, reason: str
+    ) -> tuple[Verdict, ...]:
+        """The resolved verdict, if one was open."""
+        known = self._open.pop((node, trouble), None)
+        return () if known is None else (_resolved(known, at, reason),)
+
+    def clear_after_recovery(
+        self, generation: int, departed: Collection[NodeName], at: datetime
+    ) -> tuple[Verdict, ...]:
+        """Resolves what the recovery has removed from the job, now that it trains again."""
+        over = [
+            (node, trouble)
+            for (node, trouble), verdict in self._open.items()
+            if verdict.generation < generation and (trouble is Trouble.GONE or node in departed)
+        ]
+        reason = f"the job trains again in generation {generation}"
+        return tuple(v for node, trouble in over for v in self.clear(node, trouble, at, reason))
+
+    def close(self, at: datetime) -> tuple[Verdict, ...]:
+        """Resolves everything: the job is over."""
+        reason = "the job has finished"
+        return tuple(
+            v for node, trouble in list(self._open) for v in self.clear(node, trouble, at, reason)
+        )
+
+
+def _firing(job: JobName, finding: Finding) -> Verdict:
+    return Verdict(
+        id=verdict_id(
+            job, finding.generation, Scope.NODE, finding.node, (), None, finding.detected_at
+        ),
+        job=job,
+        generation=finding.generation,
+        scope=Scope.NODE,
+        node=finding.node,
+        gpu=None,
+        members=(),
+        status=Status.FIRING,
+        phase=finding.phase,
+        fault=finding.fault,
+        tier=finding.tier,
+        severity=finding.severity,
+        confidence=finding.confidence,
+        onset=finding.onset,
+        detected_at=finding.detected_at,
+        summary=finding.summary,
+        candidates=finding.candidates,
+        evidence=finding.evidence,
+        action=RECOMMENDATIONS[finding.fault],
+        rank=finding.rank,
+    )
+
+
+def _worse(known: Verdict, finding: Finding) -> Verdict:
+    """The open verdict with the worse fault; id, generation and onset stay the first ones."""
+    return replace(
+        _firing(known.job, finding),
+        id=known.id,
+        generation=known.generation,
+        status=Status.UPDATED,
+        onset=min(known.onset, finding.onset),
+    )
+
+
+def _resolved(known: Verdict, at: datetime, reason: str) -> Verdict:
+    return replace(
+        known,
+        status=Status.RESOLVED,
+        detected_at=at,
+        summary=f"{reason}; it was: {known.summary}",
+    )

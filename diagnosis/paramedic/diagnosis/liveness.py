@@ -1,0 +1,170 @@
+"""Signs of life of a job's ranks and nodes, as they arrive and without waiting for late ones."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from paramedic.ingest.contract import Entity, NodeName
+
+if TYPE_CHECKING:
+    from paramedic.ingest.contract import Table, TelemetryBatch
+
+_SAMPLES_KEPT = 64
+_ONE_LOST = 2
+"""Two beats this many seconds apart follow each other: one between them may be lost."""
+_NAN = float("nan")
+
+
+@dataclass(slots=True)
+class Pulse:
+    """The heart-beats and the progress of one rank."""
+
+    node: NodeName
+    rank: int
+    generation: int
+    beats: int = 0
+    in_a_row: int = 0
+    """Beats since the last hole of more than two seconds."""
+    last_second: int = 0
+    step: float = -math.inf
+    progressed_second: int | None = None
+    """When the step last grew."""
+
+    def beat(self, second: int) -> None:
+        """A heart-beat of this second; late and repeated ones change nothing."""
+        if self.beats and second <= self.last_second:
+            return
+        follows = self.beats and second - self.last_second <= _ONE_LOST
+        self.in_a_row = self.in_a_row + 1 if follows else 1
+        self.beats += 1
+        self.last_second = second
+
+    def enter(self, generation: int) -> None:
+        """In a newer generation steps may be done again."""
+        if generation > self.generation:
+            self.generation = generation
+            self.step = -math.inf
+
+    def reach(self, step: float, second: int) -> None:
+        """The rank reported this step."""
+        if step > self.step:
+            self.step = step
+            self.progressed_second = second
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSample:
+    """What the operating system said of a node's process in one second; NaN where it did not."""
+
+    second: int
+    stopped: float
+    cpu_ratio: float
+
+
+@dataclass(slots=True)
+class Liveness:
+    """Every rank's pulse and every node's newest samples."""
+
+    clock_tolerance_seconds: int
+    pulses: dict[int, Pulse] = field(default_factory=dict)
+    samples: dict[NodeName, deque[ProcessSample]] = field(default_factory=dict)
+    departed: set[NodeName] = field(default_factory=set)
+
+    def observe(self, batch: TelemetryBatch) -> None:
+        """Take the signs of life out of a batch."""
+        for table in batch.tables:
+            if table.entity is Entity.RANK and table.indices is not None:
+                self._take_ranks(table, batch)
+            elif table.entity is Entity.NODE:
+                self._take_nodes(table, batch.second)
+
+    def forget(self, node: NodeName) -> None:
+        """The node has left: late samples of it are no signs of life."""
+        self.departed.add(node)
+        self.samples.pop(node, None)
+        self.pulses = {rank: p for rank, p in self.pulses.items() if p.node != node}
+
+    def welcome(self, node: NodeName) -> None:
+        """The node is (again) a part of the job."""
+        self.departed.discard(node)
+
+    def beat_frontier(self) -> int | None:
+        """The newest second that half of a silent rank's peers have beaten in."""
+        return _reached_by_half(p.last_second for p in self.pulses.values() if p.beats)
+
+    def node_frontier(self) -> int | None:
+        """The newest second that half of a silent node's peers have a sample of."""
+        members = {pulse.node for pulse in self.pulses.values()}
+        return _reached_by_half(
+            kept[-1].second for node, kept in self.samples.items() if node in members and kept
+        )
+
+    def newest_progress(self) -> int | None:
+        """The last second in which any rank made a step."""
+        return max(
+            (p.progressed_second for p in self.pulses.values() if p.progressed_second is not None),
+            default=None,
+        )
+
+    def _take_ranks(self, table: Table, batch: TelemetryBatch) -> None:
+        frontier = self.beat_frontier()
+        second = self._heard_at(batch.second, frontier)
+        for node, rank, beat, step in _rows(table, "heartbeat", "step"):
+            pulse = self._pulse(node, rank, batch.generation)
+            if pulse is not None and beat > 0:
+                pulse.beat(second)
+            if pulse is not None:
+                pulse.reach(step, second)
+
+    def _pulse(self, node: NodeName, rank: int, generation: int) -> Pulse | None:
+        """The rank's pulse, a new one when a newer generation has put the rank elsewhere."""
+        if node in self.departed:
+            return None
+        known = self.pulses.get(rank)
+        if known is not None and known.node == node:
+            known.enter(generation)
+            return known
+        if known is not None and known.generation >= generation:
+            return None
+        self.pulses[rank] = Pulse(node, rank, generation)
+        return self.pulses[rank]
+
+    def _take_nodes(self, table: Table, batch_second: int) -> None:
+        second = self._heard_at(batch_second, self.node_frontier())
+        for node, _, stopped, cpu in _rows(table, "process_stopped", "cpu_utilization_ratio"):
+            if node in self.departed:
+                continue
+            kept = self.samples.setdefault(node, deque(maxlen=_SAMPLES_KEPT))
+            if not kept or kept[-1].second < second:
+                kept.append(ProcessSample(second, stopped, cpu))
+
+    def _heard_at(self, second: int, frontier: int | None) -> int:
+        """The job's time at which a sample was heard, for nodes whose clock is far behind."""
+        if frontier is None or second >= frontier - self.clock_tolerance_seconds:
+            return second
+        return frontier
+
+
+def _rows(table: Table, first: str, second: str) -> Iterator[tuple[NodeName, int, float, float]]:
+    """Node, index and two metrics of each row; NaN where a metric is not there."""
+    absent = (_NAN,) * len(table.nodes)
+    indices = table.indices or (0,) * len(table.nodes)
+    columns = (table.columns.get(first, absent), table.columns.get(second, absent))
+    return zip(table.nodes, indices, *columns, strict=True)
+
+
+def _reached_by_half(seconds: Iterable[int]) -> int | None:
+    """The newest second that at least half of all but one have reached.
+
+    The one that is left out is whichever lags: nobody is measured against itself.
+
+    >>> _reached_by_half([10, 9, 9, 3]), _reached_by_half([10, 3, 3, 3]), _reached_by_half([7])
+    (9, 3, None)
+    """
+    newest_first = sorted(seconds, reverse=True)
+    half = len(newest_first) // 2
+    return newest_first[half - 1] if half else None

@@ -1,0 +1,98 @@
+"""What the events say about a job: what it is doing, and which nodes have left it.
+
+Answers are functions of the events' own times, so the order of arrival does not matter.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from paramedic.ingest.contract import EventKind, JobState
+
+if TYPE_CHECKING:
+    from paramedic.diagnosis.settings import StragglerSettings
+    from paramedic.ingest.contract import Event, NodeName
+
+_PAUSES = (JobState.CHECKPOINTING, JobState.EVALUATING)
+"""The job stands still on purpose and goes on as before."""
+_STATES = frozenset(JobState)
+_GENERATIONS_KEPT = 7
+_MEMORY_SECONDS = 900
+"""Older changes are forgotten; windows are far shorter."""
+
+
+@dataclass(slots=True)
+class JobPicture:
+    """A job's states, generations and departures so far."""
+
+    generation: int = -1
+    departed: set[NodeName] = field(default_factory=set)
+    _states: list[tuple[float, JobState]] = field(default_factory=list)
+    _beginnings: list[int] = field(default_factory=list)
+    """The first second of each generation."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the job's steps are over."""
+        return bool(self._states) and self._states[-1][1] is JobState.FINISHED
+
+    def see(self, second: int, generation: int) -> None:
+        """Telemetry of this second and generation has arrived."""
+        if generation > self.generation:
+            self.generation = generation
+            self._beginnings = [*self._beginnings[-_GENERATIONS_KEPT:], second]
+        elif generation == self.generation:
+            # Batches come out of order: the oldest second of a generation is its beginning.
+            self._beginnings[-1] = min(self._beginnings[-1], second)
+
+    def record(self, event: Event) -> None:
+        """An event has arrived."""
+        if event.kind is EventKind.JOB_STATE:
+            self._change_state(event)
+        elif event.node is not None and _is_departure(event):
+            self.departed.add(event.node)
+        elif event.node is not None and event.details.get("change") == "joined":
+            self.departed.discard(event.node)
+
+    def begun(self, second: int) -> int:
+        """The first second of the generation that this second belongs to."""
+        return max((begun for begun in self._beginnings if begun <= second), default=second)
+
+    def is_fit(self, second: int, settings: StragglerSettings) -> bool:
+        """Whether the job was training steadily in this second, so that ranks can be compared."""
+        if second < self.begun(second) + settings.settle_seconds:
+            return False
+        return all(
+            state is JobState.TRAINING or not begun < second + 1 or second >= ended + settle
+            for begun, ended, state, settle in self._stretches(settings)
+        )
+
+    def _stretches(self, settings: StragglerSettings) -> list[tuple[float, float, JobState, int]]:
+        """Begin, end, state, and how long after its end nothing is compared."""
+        ends = [begun for begun, _ in self._states[1:]] + [float("inf")]
+        return [
+            (
+                begun,
+                ended,
+                state,
+                settings.pause_settle_seconds if state in _PAUSES else settings.settle_seconds,
+            )
+            for (begun, state), ended in zip(self._states, ends, strict=False)
+        ]
+
+    def _change_state(self, event: Event) -> None:
+        state = str(event.details.get("state"))
+        if state not in _STATES:
+            return  # a newer writer's state: what it means for us is unknown, so nothing changes
+        insort(self._states, (event.timestamp.timestamp(), JobState(state)))
+        oldest = self._states[-1][0] - _MEMORY_SECONDS
+        while len(self._states) > 1 and self._states[1][0] < oldest:
+            del self._states[0]
+
+
+def _is_departure(event: Event) -> bool:
+    if event.kind is EventKind.PROCESS_EXIT:
+        return True
+    return event.details.get("change") in ("left", "replaced_by")

@@ -1,0 +1,91 @@
+"""Settings of the first diagnosis. Every threshold of it stands here, with its unit in its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceSettings:
+    """When a rank's silence counts.
+
+    Seconds are event time, measured against the newest second that half of the other ranks have
+    reached. A beat of second h makes the silence 10 s when the batch of second h + 10 is there,
+    which is just after h + 11 by the clock. The process was stopped between h and h + 2, so the
+    verdict comes 9 to 11 s after the stop, plus what a batch takes on its way (below 1 s).
+    """
+
+    heartbeat_timeout_seconds: float = 10.0
+    """So long without a heart-beat, and with a second channel that agrees, is a failure."""
+    node_silence_seconds: float = 8.0
+    """So long without a row from the node's operating system and the node counts as silent."""
+    idle_cpu_ratio: float = 0.02
+    """A process below this share of a core does nothing."""
+    beats_before_judged: int = 3
+    """A rank is judged after so many heart-beats; so many in a row also end a silence."""
+    early_silence_seconds: float = 4.0
+    """Enough silence when the system calls the process stopped and the whole job stands still."""
+    early_stopped_samples: int = 3
+    """So many samples in a row have to call the process stopped for the early decision."""
+    early_stall_seconds: int = 3
+    """So long no rank of the job may have made a step for the early decision."""
+    clock_tolerance_seconds: int = 5
+    """A node whose clock is further behind than this is heard at the job's time instead."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.early_silence_seconds <= self.heartbeat_timeout_seconds:
+            raise ValueError(
+                f"early_silence_seconds ({self.early_silence_seconds}) must lie between 0 and"
+                f" heartbeat_timeout_seconds ({self.heartbeat_timeout_seconds})"
+            )
+        if not 0 < self.node_silence_seconds <= self.heartbeat_timeout_seconds:
+            raise ValueError(
+                f"node_silence_seconds ({self.node_silence_seconds}) must lie between 0 and"
+                f" heartbeat_timeout_seconds ({self.heartbeat_timeout_seconds})"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class StragglerSettings:
+    """When a rank's slowness counts.
+
+    The decision level of the sequential test follows from the stated rate of false alarms and the
+    stated noise; see `paramedic.diagnosis.sequential`.
+    """
+
+    false_alarms_per_job_day: float = 0.01
+    """Tolerated false alarms of one job in one day, all its ranks and symptoms together."""
+    expected_faults_per_job_day: float = 0.2
+    """How often a rank really becomes slow; with the rate above it gives the confidence."""
+    allowance: float = 1.0
+    """A deviation below this (in robust standard deviations) speaks for a rank, not against it."""
+    largest_deviation: float = 4.0
+    """One slot counts at most so much (in robust standard deviations), however far out it is."""
+    noise_correlation: float = 0.5
+    """Assumed correlation of a healthy rank's noise from one second to the next (0..1)."""
+    smallest_slowdown_ratio: float = 1.15
+    """A slot speaks against a rank only when its work takes so many times its peers'."""
+    settle_seconds: int = 8
+    """Slots left out after the job began to train or a generation began."""
+    pause_settle_seconds: int = 2
+    """Slots left out after a checkpoint or an evaluation."""
+    turmoil_deviation: float = 3.0
+    """With more than half of the ranks this far out, the slot says nothing about any of them."""
+    healthy_slots_to_resolve: int = 30
+    """So many slots in a row without slowness and the rank is well again."""
+    longest_wait_deviation: float = 1.0
+    """A rank that waits in collectives more than this above its peers is a victim."""
+
+    def __post_init__(self) -> None:
+        if self.false_alarms_per_job_day <= 0 or self.expected_faults_per_job_day <= 0:
+            raise ValueError(
+                f"false_alarms_per_job_day ({self.false_alarms_per_job_day}) and"
+                f" expected_faults_per_job_day ({self.expected_faults_per_job_day}) must be above 0"
+            )
+        if not 0 < self.allowance < self.largest_deviation:
+            raise ValueError(
+                f"allowance ({self.allowance}) must lie between 0 and"
+                f" largest_deviation ({self.largest_deviation}), or no evidence can add up"
+            )
+        if not 0 <= self.noise_correlation < 1:
+            raise ValueError(f"noise_correlation must be in 0..1, not {self.noise_correlation}")

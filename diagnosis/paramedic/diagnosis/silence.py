@@ -1,0 +1,158 @@
+"""Heart-beat silence that a second channel confirms: a hang, or a node out of reach.
+
+A late heart-beat under congestion is not a death: the operating system has to agree, either by its
+own silence or by a process that is stopped or does nothing. When everybody is silent the frontier
+stands still and nobody is accused. The other ranks' steps stop too, because they wait in a
+collective; they go on beating and are never accused.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Tier
+from paramedic.diagnosis.finding import Finding, moment
+
+if TYPE_CHECKING:
+    from paramedic.diagnosis.liveness import Liveness, ProcessSample, Pulse
+    from paramedic.diagnosis.settings import SilenceSettings
+
+_STOPPED = 0.5
+"""`process_stopped` is 0 or 1."""
+_FRESH_SECONDS = 2
+"""A sample or a beat this old still speaks of now."""
+_CONFIDENCE_CONFIRMED = 0.99
+"""Two independent channels over the whole time-out."""
+_CONFIDENCE_EARLY = 0.97
+"""Two channels and the job's standstill, over a shorter time."""
+
+
+class _Confirmation(StrEnum):
+    """What the second channel says, as a summary puts it."""
+
+    NODE_SILENT = "its operating system is silent too"
+    STOPPED = "its process is stopped"
+    IDLE = "its process uses no CPU"
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceWatch:
+    """Decides on silence at the frontier; keeps no state of its own."""
+
+    settings: SilenceSettings
+
+    def judge(self, liveness: Liveness) -> list[Finding]:
+        """The silent ranks that a second channel confirms, by what has arrived so far."""
+        frontier = liveness.beat_frontier()
+        if frontier is None:
+            return []
+        return [
+            finding
+            for pulse in liveness.pulses.values()
+            if pulse.beats >= self.settings.beats_before_judged
+            and (finding := self._judge_one(pulse, liveness, frontier)) is not None
+        ]
+
+    def is_alive_again(self, pulse: Pulse, frontier: int) -> bool:
+        """Whether the rank beats again, steadily and now."""
+        fresh = frontier - pulse.last_second <= _FRESH_SECONDS
+        return fresh and pulse.in_a_row >= self.settings.beats_before_judged
+
+    def _judge_one(self, pulse: Pulse, liveness: Liveness, frontier: int) -> Finding | None:
+        silent_seconds = frontier - pulse.last_second
+        if silent_seconds >= self.settings.heartbeat_timeout_seconds:
+            confirmation = self._second_channel(pulse, liveness, frontier)
+            if confirmation is None:
+                return None
+            return _finding(pulse, liveness, frontier, Tier.HEARTBEAT, confirmation)
+        if silent_seconds >= self.settings.early_silence_seconds:
+            return self._judge_early(pulse, liveness, frontier)
+        return None
+
+    def _judge_early(self, pulse: Pulse, liveness: Liveness, frontier: int) -> Finding | None:
+        """A hang before the time-out: process stopped, and nobody in the job makes a step."""
+        progress = liveness.newest_progress()
+        wanted = self.settings.early_stopped_samples
+        newest = _samples_since(pulse, liveness)[-wanted:]
+        if (
+            progress is None
+            or frontier - progress < self.settings.early_stall_seconds
+            or len(newest) < wanted
+            or frontier - newest[-1].second > _FRESH_SECONDS
+            or not all(sample.stopped >= _STOPPED for sample in newest)
+        ):
+            return None
+        return _finding(pulse, liveness, frontier, Tier.PATTERN, _Confirmation.STOPPED)
+
+    def _second_channel(
+        self, pulse: Pulse, liveness: Liveness, frontier: int
+    ) -> _Confirmation | None:
+        kept = liveness.samples.get(pulse.node)
+        if not kept:
+            return None
+        node_frontier = liveness.node_frontier() or 0
+        if node_frontier - kept[-1].second >= self.settings.node_silence_seconds:
+            return _Confirmation.NODE_SILENT
+        if frontier - kept[-1].second > _FRESH_SECONDS:
+            return None
+        if kept[-1].stopped >= _STOPPED:
+            return _Confirmation.STOPPED
+        return _Confirmation.IDLE if self._is_idle(_samples_since(pulse, liveness)) else None
+
+    def _is_idle(self, samples: list[ProcessSample]) -> bool:
+        """No CPU used in any sample of the silence, and at least half of it sampled."""
+        enough = len(samples) >= self.settings.heartbeat_timeout_seconds / 2
+        return enough and all(s.cpu_ratio <= self.settings.idle_cpu_ratio for s in samples)
+
+
+def _samples_since(pulse: Pulse, liveness: Liveness) -> list[ProcessSample]:
+    """Samples of the silence, leaving out the second in which the rank may still have worked."""
+    kept = liveness.samples.get(pulse.node, ())
+    return [sample for sample in kept if sample.second > pulse.last_second + 1]
+
+
+def _finding(
+    pulse: Pulse, liveness: Liveness, frontier: int, tier: Tier, confirmation: _Confirmation
+) -> Finding:
+    silent_seconds = frontier - pulse.last_second
+    unreachable = confirmation is _Confirmation.NODE_SILENT
+    early = tier is Tier.PATTERN
+    return Finding(
+        node=pulse.node,
+        rank=pulse.rank,
+        generation=pulse.generation,
+        fault=Fault.MACHINE_UNREACHABLE if unreachable else Fault.HANG,
+        phase=Phase.FAILED,
+        tier=tier,
+        confidence=_CONFIDENCE_EARLY if early else _CONFIDENCE_CONFIRMED,
+        onset=moment(pulse.last_second),
+        detected_at=moment(frontier),
+        summary=(
+            f"rank {pulse.rank} on {pulse.node} has sent no heart-beat for {silent_seconds} s"
+            f" while its peers' go on, and {confirmation}"
+            f"{'; no rank makes a step' if early else ''}"
+        ),
+        candidates=_candidates(liveness, frontier),
+        evidence=_evidence(pulse, liveness, silent_seconds),
+    )
+
+
+def _candidates(liveness: Liveness, frontier: int) -> tuple[Candidate, ...]:
+    """Everybody by seconds of silence, the longest first."""
+    ranked = sorted(liveness.pulses.values(), key=lambda pulse: (pulse.last_second, pulse.rank))
+    return tuple(Candidate(p.node, float(max(0, frontier - p.last_second))) for p in ranked[:5])
+
+
+def _evidence(pulse: Pulse, liveness: Liveness, silent_seconds: int) -> tuple[Evidence, ...]:
+    since = moment(pulse.last_second)
+    beats = Evidence("heartbeat", None, 1.0, -float(silent_seconds), since)
+    during = _samples_since(pulse, liveness)
+    if not during:
+        return (beats, Evidence("cpu_utilization_ratio", None, None, 0.0, since))
+    newest = during[-1]
+    observed = (("process_stopped", newest.stopped), ("cpu_utilization_ratio", newest.cpu_ratio))
+    second = (Evidence(m, v, None, 0.0, since) for m, v in observed if not math.isnan(v))
+    return (beats, *second)

@@ -1,0 +1,129 @@
+"""Words and evidence for a straggler: what the finding says and what stands behind it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.diagnosis.contract import Candidate, Evidence, Phase, Tier
+from paramedic.diagnosis.finding import Finding, moment
+from paramedic.diagnosis.sequential import Noise, confidence
+from paramedic.diagnosis.symptoms import WAITING_METRIC
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from paramedic.diagnosis.settings import StragglerSettings
+    from paramedic.diagnosis.straggler import Slowness, Trail
+    from paramedic.ingest.contract import EntityKey
+    from paramedic.models.contract import AnomalyScores
+
+_CANDIDATES = 5
+_NODE_DEVIATION = 3.0
+"""A node metric this far from the peers is worth mentioning; it never decides."""
+
+
+def finding_of(
+    slowness: Slowness,
+    generation: int,
+    suspicion: Mapping[EntityKey, float],
+    node_scores: AnomalyScores | None,
+    settings: StragglerSettings,
+) -> Finding:
+    """The accusation with its numbers."""
+    trail, row = slowness.trail, slowness.row
+    return Finding(
+        node=row.node,
+        rank=row.index,
+        generation=generation,
+        fault=trail.symptom.fault,
+        phase=Phase.DEGRADED,
+        tier=Tier.PATTERN,
+        confidence=_confidence(slowness, settings),
+        onset=moment(trail.onset_second),
+        detected_at=moment(slowness.second),
+        summary=_summary(slowness),
+        candidates=_candidates(suspicion),
+        evidence=(*_rank_evidence(trail), *_node_evidence(row, node_scores)),
+    )
+
+
+def _confidence(slowness: Slowness, settings: StragglerSettings) -> float:
+    share = confidence(
+        slowness.trail.score - slowness.level,
+        settings.false_alarms_per_job_day,
+        settings.expected_faults_per_job_day,
+        settings.allowance,
+        Noise(settings.noise_correlation),
+    )
+    return round(share, 4)
+
+
+def _summary(slowness: Slowness) -> str:
+    trail, row = slowness.trail, slowness.row
+    seconds = slowness.second - trail.onset_second + 1
+    value, level = trail.value.value, trail.peers.value
+    much = f"{value / level:.1f}× longer a step than" if level > 0 else f"{value:.3g} s against"
+    text = (
+        f"rank {row.index} on {row.node} {trail.symptom.wording} {much} its {slowness.peers} peers"
+    )
+    waiting = (
+        f", which wait {trail.peers_waited.value:.2f} s a step for it"
+        if trail.waiting.value < 0 and trail.peers_waited.value > trail.waited.value
+        else ""
+    )
+    return f"{text} ({value:.2f} s against {level:.2f} s, for {seconds} s){waiting}"
+
+
+def _candidates(suspicion: Mapping[EntityKey, float]) -> tuple[Candidate, ...]:
+    ranked = sorted(suspicion.items(), key=lambda item: (-item[1], item[0].index or 0))
+    return tuple(Candidate(row.node, round(score, 2)) for row, score in ranked[:_CANDIDATES])
+
+
+def _rank_evidence(trail: Trail) -> tuple[Evidence, ...]:
+    since = moment(trail.onset_second)
+    own = Evidence(
+        trail.symptom.metric,
+        trail.value.value,
+        trail.peers.value,
+        round(trail.deviation.value, 2),
+        since,
+    )
+    if math.isnan(trail.waiting.value) or trail.waiting.value >= 0:
+        return (own,)
+    waits_less = Evidence(
+        WAITING_METRIC,
+        trail.waited.value,
+        trail.peers_waited.value,
+        round(trail.waiting.value, 2),
+        since,
+    )
+    return (own, waits_less)
+
+
+def _node_evidence(row: EntityKey, scores: AnomalyScores | None) -> tuple[Evidence, ...]:
+    """Metrics of the node's operating system that differ from the peers at the decision."""
+    at = _position(row, scores)
+    if scores is None or at is None:
+        return ()
+    far_out = np.flatnonzero(np.abs(scores.deviation[at]) >= _NODE_DEVIATION)
+    since: datetime = moment(scores.second)
+    return tuple(
+        Evidence(
+            scores.metrics[m],
+            float(scores.value[at, m]),
+            float(scores.peers[at, m]),
+            round(float(scores.deviation[at, m]), 2),
+            since,
+        )
+        for m in far_out
+    )
+
+
+def _position(row: EntityKey, scores: AnomalyScores | None) -> int | None:
+    if scores is None:
+        return None
+    return next((at for at, key in enumerate(scores.rows) if key.node == row.node), None)

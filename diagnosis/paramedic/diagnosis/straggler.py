@@ -1,0 +1,198 @@
+"""Finds the rank that makes the others wait: evidence adds up slot by slot until it is safe.
+
+Each rank and symptom has one sequential test on its deviation from the peers. In a synchronous job
+all step times grow alike, so only a rank's own work (computing, loading data) can accuse it; time
+in collectives is waiting, which marks the victims.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.diagnosis.sequential import Noise, decision_level
+from paramedic.diagnosis.symptoms import SYMPTOMS, WAITING_METRIC, Symptom
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from paramedic.diagnosis.settings import StragglerSettings
+    from paramedic.ingest.contract import EntityKey
+    from paramedic.models.contract import AnomalyScores
+
+
+@dataclass(slots=True)
+class Mean:
+    """A running mean that passes over what was not observed."""
+
+    total: float = 0.0
+    count: int = 0
+
+    def add(self, value: float) -> None:
+        """Take a value in, unless it is NaN."""
+        if not math.isnan(value):
+            self.total += value
+            self.count += 1
+
+    @property
+    def value(self) -> float:
+        """The mean, NaN before the first value."""
+        return self.total / self.count if self.count else math.nan
+
+
+@dataclass(slots=True)
+class Trail:
+    """The evidence against one rank by one symptom, since it last stood at zero."""
+
+    symptom: Symptom
+    score: float = 0.0
+    onset_second: int = 0
+    healthy_slots: int = 0
+    value: Mean = field(default_factory=Mean)
+    peers: Mean = field(default_factory=Mean)
+    deviation: Mean = field(default_factory=Mean)
+    waiting: Mean = field(default_factory=Mean)
+    """Deviation of the time in collectives over the same slots."""
+    waited: Mean = field(default_factory=Mean)
+    peers_waited: Mean = field(default_factory=Mean)
+
+    def begin(self, second: int) -> None:
+        """Evidence leaves zero in this slot."""
+        self.onset_second = second
+        self.value, self.peers, self.deviation = Mean(), Mean(), Mean()
+        self.waiting, self.waited, self.peers_waited = Mean(), Mean(), Mean()
+
+
+@dataclass(frozen=True, slots=True)
+class Slowness:
+    """A rank whose evidence has reached the level."""
+
+    row: EntityKey
+    trail: Trail
+    level: float
+    second: int
+    """The slot that decided."""
+    peers: int
+    """How many others were observed in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """Scores of one slot by metric; a metric that the job does not send is NaN everywhere."""
+
+    scores: AnomalyScores
+
+    def observed(self, metric: str) -> int:
+        return int(np.count_nonzero(~np.isnan(self.value(metric))))
+
+    def deviation(self, metric: str) -> NDArray[np.float64]:
+        return self._column(self.scores.deviation, metric)
+
+    def value(self, metric: str) -> NDArray[np.float64]:
+        return self._column(self.scores.value, metric)
+
+    def peers(self, metric: str) -> NDArray[np.float64]:
+        return self._column(self.scores.peers, metric)
+
+    def _column(self, array: NDArray[np.float64], metric: str) -> NDArray[np.float64]:
+        if metric not in self.scores.metrics:
+            return np.full(len(self.scores.rows), np.nan)
+        column: NDArray[np.float64] = array[:, self.scores.metrics.index(metric)]
+        return column
+
+
+class StragglerWatch:
+    """The sequential tests of one job's ranks."""
+
+    def __init__(self, settings: StragglerSettings) -> None:
+        self._settings = settings
+        self._noise = Noise(settings.noise_correlation)
+        self._trails: dict[tuple[EntityKey, str], Trail] = {}
+
+    def restart(self) -> None:
+        """Forget all evidence: ranks have moved, nothing of before speaks of now."""
+        self._trails.clear()
+
+    def weigh(self, scores: AnomalyScores) -> list[Slowness]:
+        """Add a slot to the evidence; returns the ranks whose evidence has reached the level."""
+        slot = _Slot(scores)
+        for symptom in SYMPTOMS:
+            self._weigh_symptom(symptom, slot)
+        level = self._level(len(scores.rows))
+        return [
+            Slowness(row, trail, level, scores.second, slot.observed(trail.symptom.metric) - 1)
+            for (row, _), trail in self._trails.items()
+            if trail.score >= level and not self._is_victim(trail)
+        ]
+
+    def suspicion(self) -> dict[EntityKey, float]:
+        """The strongest evidence against each rank."""
+        found: dict[EntityKey, float] = {}
+        for (row, _), trail in self._trails.items():
+            found[row] = max(found.get(row, 0.0), trail.score)
+        return found
+
+    def is_well(self, row: EntityKey) -> bool:
+        """Whether the rank has been without slowness for long enough, by every symptom."""
+        trails = [trail for (owner, _), trail in self._trails.items() if owner == row]
+        enough = self._settings.healthy_slots_to_resolve
+        return bool(trails) and all(trail.healthy_slots >= enough for trail in trails)
+
+    def _level(self, ranks: int) -> float:
+        settings = self._settings
+        tests = ranks * len(SYMPTOMS)
+        return decision_level(
+            settings.false_alarms_per_job_day, tests, settings.allowance, self._noise
+        )
+
+    def _weigh_symptom(self, symptom: Symptom, slot: _Slot) -> None:
+        deviation = symptom.worse * slot.deviation(symptom.metric)
+        if self._is_turmoil(deviation):
+            return
+        increments = self._increments(symptom, deviation, slot)
+        for at, row in enumerate(slot.scores.rows):
+            if not math.isnan(increments[at]):
+                trail = self._trails.setdefault((row, symptom.metric), Trail(symptom))
+                self._add(trail, float(increments[at]), at, slot)
+
+    def _is_turmoil(self, deviation: NDArray[np.float64]) -> bool:
+        known = deviation[~np.isnan(deviation)]
+        far_out = np.count_nonzero(np.abs(known) >= self._settings.turmoil_deviation)
+        return bool(2 * far_out > known.size)
+
+    def _increments(
+        self, symptom: Symptom, deviation: NDArray[np.float64], slot: _Slot
+    ) -> NDArray[np.float64]:
+        """What the slot adds for each rank: clipped, and nothing for what does not matter.
+
+        NaN where the rank was not observed: absence neither accuses nor clears here.
+        """
+        excess = symptom.worse * (slot.value(symptom.metric) - slot.peers(symptom.metric))
+        own, other = slot.peers(symptom.metric), slot.peers(symptom.yardstick)
+        yardstick = np.abs(np.where(np.isnan(other), own, other))
+        matters = excess >= (self._settings.smallest_slowdown_ratio - 1) * yardstick
+        limit = self._settings.largest_deviation
+        added = np.clip(deviation, -limit, limit) - self._settings.allowance
+        return np.where(matters | np.isnan(added), added, np.minimum(added, 0.0))
+
+    def _add(self, trail: Trail, increment: float, at: int, slot: _Slot) -> None:
+        trail.healthy_slots = 0 if increment > 0 else trail.healthy_slots + 1
+        if trail.score == 0.0 and increment > 0:
+            trail.begin(slot.scores.second)
+        # Twice the level is kept at most, so that a rank that recovers is clear in finite time.
+        most = 2 * self._level(len(slot.scores.rows))
+        trail.score = min(most, max(0.0, trail.score + increment))
+        metric = trail.symptom.metric
+        trail.value.add(float(slot.value(metric)[at]))
+        trail.peers.add(float(slot.peers(metric)[at]))
+        trail.deviation.add(float(slot.deviation(metric)[at]))
+        trail.waiting.add(float(slot.deviation(WAITING_METRIC)[at]))
+        trail.waited.add(float(slot.value(WAITING_METRIC)[at]))
+        trail.peers_waited.add(float(slot.peers(WAITING_METRIC)[at]))
+
+    def _is_victim(self, trail: Trail) -> bool:
+        """Whether the rank has itself been waiting for others; unknown counts as no."""
+        return trail.waiting.value > self._settings.longest_wait_deviation

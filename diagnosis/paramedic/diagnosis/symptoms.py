@@ -1,0 +1,30 @@
+"""Which metric, in which direction, speaks against a rank, and for which fault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paramedic.diagnosis.contract import Fault
+
+WAITING_METRIC = "collective_seconds"
+"""Time a rank waits for others: a culprit hardly waits, its victims do. Never an accusation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """A metric of a rank's own work that shows a fault by moving one way."""
+
+    metric: str
+    worse: int
+    """+1 where more is worse, -1 where less is."""
+    fault: Fault
+    yardstick: str
+    """The metric whose peers' level tells whether a difference matters to the job at all."""
+    wording: str
+    """How a summary says it, to be followed by how many times the peers'."""
+
+
+SYMPTOMS = (
+    Symptom("compute_seconds", +1, Fault.STRAGGLER, "compute_seconds", "computes"),
+    Symptom("dataloader_seconds", +1, Fault.STRAGGLER, "compute_seconds", "waits for data"),
+)

@@ -1,0 +1,57 @@
+"""Medians over the other rows: what the peers of a row do, without asking the row itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FEWEST_OTHERS = 2
+"""With a single other row nobody can say which of the two is odd."""
+
+
+def leave_one_out_median(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each entry of the last axis the median of the other entries, NaN left out.
+
+    NaN where the entry itself is NaN or fewer than two others are there.
+
+    >>> leave_one_out_median(np.array([1.0, 2.0, 3.0, 100.0])).tolist()
+    [3.0, 3.0, 2.0, 2.0]
+    """
+    if values.shape[-1] == 0:
+        return values.copy()
+    ordered = np.sort(values, axis=-1)
+    others = np.count_nonzero(~np.isnan(values), axis=-1, keepdims=True) - 1
+    low = _without_own(values, ordered, (others - 1) // 2)
+    high = _without_own(values, ordered, others // 2)
+    known = (others >= _FEWEST_OTHERS) & ~np.isnan(values)
+    return np.where(known, (low + high) / 2, np.nan)
+
+
+def _without_own(
+    values: NDArray[np.float64], ordered: NDArray[np.float64], position: NDArray[np.int_]
+) -> NDArray[np.float64]:
+    """The entry at this position of the order that remains when an entry's own value is taken out.
+
+    A value at or below the position moves everything above it down by one.
+    """
+    last = ordered.shape[-1] - 1
+    here = np.take_along_axis(ordered, np.clip(position, 0, last), axis=-1)
+    above = np.take_along_axis(ordered, np.clip(position + 1, 0, last), axis=-1)
+    return np.where(values <= here, above, here)
+
+
+def median_over_time(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The median along the last axis, NaN left out; NaN where nothing is there.
+
+    >>> median_over_time(np.array([[3.0, np.nan, 1.0], [np.nan] * 3])).tolist()
+    [2.0, nan]
+    """
+    ordered = np.sort(values, axis=-1)
+    count = np.count_nonzero(~np.isnan(values), axis=-1, keepdims=True)
+    low = np.take_along_axis(ordered, np.clip((count - 1) // 2, 0, None), axis=-1)
+    high = np.take_along_axis(ordered, np.minimum(count // 2, ordered.shape[-1] - 1), axis=-1)
+    return np.where(count > 0, (low + high) / 2, np.nan)[..., 0]

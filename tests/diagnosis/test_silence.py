@@ -1,0 +1,186 @@
+"""Heart-beat silence: who is dead, who only looks it, and when that is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnosis.playing import diagnose, firing, merged
+from diagnosis.synthetic import (
+    START,
+    Scene,
+    exit_of,
+    job_state,
+    node_name,
+    with_columns,
+    without_rows,
+)
+from paramedic.diagnosis.contract import (
+    Fault,
+    Phase,
+    RecommendedAction,
+    Severity,
+    Status,
+    Tier,
+    Verdict,
+)
+from paramedic.diagnosis.detector import DetectorConfig
+from paramedic.diagnosis.settings import SilenceSettings
+from paramedic.ingest.contract import Entity, TelemetryBatch
+
+FROZEN_AT = 40
+
+
+def frozen(**changes: object) -> list[TelemetryBatch]:
+    return Scene(seconds=80, frozen={2: FROZEN_AT}, **changes).batches()  # type: ignore[arg-type]
+
+
+def without_stopped(batches: list[TelemetryBatch]) -> list[TelemetryBatch]:
+    """An operating system that does not say whether a process is stopped."""
+    return with_columns(batches, Entity.NODE, {"process_stopped": None})
+
+
+def seconds_after(verdict: Verdict, second: int) -> float:
+    return verdict.detected_at.timestamp() - START - second
+
+
+def test_a_stopped_process_in_a_standing_job_is_named_early() -> None:
+    (verdict,) = diagnose(merged(frozen()))
+    assert (verdict.node, verdict.rank, verdict.fault) == (node_name(2), 2, Fault.HANG)
+    assert (verdict.tier, verdict.phase, verdict.severity) == (
+        Tier.PATTERN,
+        Phase.FAILED,
+        Severity.P1,
+    )
+    assert seconds_after(verdict, FROZEN_AT) == 4
+    assert verdict.onset.timestamp() == START + FROZEN_AT
+    assert "no heart-beat for 4 s" in verdict.summary
+    assert verdict.action.recommended is RecommendedAction.REPLACE_RANK
+
+
+def test_a_process_without_cpu_is_named_at_the_time_out() -> None:
+    (verdict,) = diagnose(merged(without_stopped(frozen())))
+    assert (verdict.fault, verdict.tier) == (Fault.HANG, Tier.HEARTBEAT)
+    assert seconds_after(verdict, FROZEN_AT) == 10
+    assert "uses no CPU" in verdict.summary
+
+
+@pytest.mark.parametrize("timeout_seconds", [6.0, 20.0])
+def test_the_time_out_is_a_setting(timeout_seconds: float) -> None:
+    silence = SilenceSettings(timeout_seconds, node_silence_seconds=5, early_silence_seconds=4)
+    config = DetectorConfig(silence=silence)
+    (verdict,) = diagnose(merged(without_stopped(frozen())), config)
+    assert seconds_after(verdict, FROZEN_AT) == timeout_seconds
+
+
+def test_the_victims_that_wait_are_never_named() -> None:
+    verdicts = diagnose(merged(Scene(seconds=300, frozen={0: FROZEN_AT}).batches()))
+    assert {verdict.node for verdict in verdicts} == {node_name(0)}
+
+
+@pytest.mark.parametrize("ranks", [4, 8, 64])
+def test_two_frozen_ranks_are_both_named(ranks: int) -> None:
+    verdicts = diagnose(merged(Scene(ranks, 80, frozen={1: 40, 3: 40}).batches()))
+    assert {verdict.node for verdict in verdicts} == {node_name(1), node_name(3)}
+    assert len(verdicts) == 2
+
+
+def test_lost_heart_beats_of_a_busy_process_are_no_death() -> None:
+    batches = Scene(seconds=120).batches()
+    hole = without_rows(batches, Entity.RANK, node_name(1), range(40, 100))
+    assert diagnose(merged(hole)) == []
+
+
+def test_when_everybody_is_silent_nobody_is_accused() -> None:
+    batches = Scene(seconds=120).batches()
+    for number in range(4):
+        batches = without_rows(batches, Entity.RANK, node_name(number), range(40, 100))
+    idle = with_columns(batches, Entity.NODE, {"cpu_utilization_ratio": 0.0})
+    assert diagnose(merged(idle)) == []
+
+
+def test_a_hole_in_the_whole_telemetry_accuses_nobody() -> None:
+    batches = [b for b in Scene(seconds=160).batches() if not 40 <= b.second - START < 100]
+    assert diagnose(merged(batches)) == []
+
+
+def test_silence_without_a_second_channel_is_not_decided() -> None:
+    batches = with_columns(
+        frozen(), Entity.NODE, {"process_stopped": None, "cpu_utilization_ratio": None}
+    )
+    assert diagnose(merged(batches)) == []
+
+
+def test_a_node_that_is_silent_in_every_channel_is_out_of_reach() -> None:
+    batches = Scene(seconds=80).batches()
+    for entity in Entity:
+        batches = without_rows(batches, entity, node_name(3), range(40, 80))
+    (verdict,) = diagnose(merged(batches))
+    assert (verdict.fault, verdict.tier) == (Fault.MACHINE_UNREACHABLE, Tier.HEARTBEAT)
+    assert seconds_after(verdict, 39) == 10
+    assert verdict.action.recommended is RecommendedAction.REPLACE_NODE
+
+
+def test_when_all_operating_systems_are_silent_that_is_no_second_channel() -> None:
+    batches = without_rows(Scene(seconds=80).batches(), Entity.RANK, node_name(3), range(40, 80))
+    for number in range(4):
+        batches = without_rows(batches, Entity.NODE, node_name(number), range(35, 80))
+    assert diagnose(merged(batches)) == []
+
+
+def test_a_stopped_process_in_a_job_that_goes_on_waits_for_the_time_out() -> None:
+    healthy, stuck = Scene(seconds=80).batches(), frozen()
+    going_on = [
+        with_columns([batch], Entity.RANK, {"step": float(batch.second)})[0] for batch in stuck
+    ]
+    assert len(healthy) == len(going_on)
+    (verdict,) = diagnose(merged(going_on))
+    assert (verdict.tier, seconds_after(verdict, FROZEN_AT)) == (Tier.HEARTBEAT, 10)
+
+
+def test_a_rank_that_beats_again_is_resolved() -> None:
+    fired, resolved = diagnose(merged(frozen(thawed_at=60)))
+    assert (fired.status, resolved.status) == (Status.FIRING, Status.RESOLVED)
+    assert fired.id == resolved.id
+    assert seconds_after(resolved, 60) <= 4
+    assert "beats again" in resolved.summary
+
+
+def test_a_short_stop_is_no_hang() -> None:
+    assert diagnose(merged(frozen(thawed_at=FROZEN_AT + 3))) == []
+
+
+def test_a_node_whose_clock_is_behind_is_not_silent() -> None:
+    batches = Scene(seconds=80).batches()
+    slow_clock = [
+        TelemetryBatch(b.job, b.generation, b.second - 30, b.tables)
+        for b in without_all_but(batches, 3)
+    ]
+    others = batches
+    for entity in Entity:
+        others = without_rows(others, entity, node_name(3), range(80))
+    facts = [fact for pair in zip(others, slow_clock, strict=True) for fact in pair]
+    assert diagnose(facts) == []
+
+
+def without_all_but(batches: list[TelemetryBatch], kept: int) -> list[TelemetryBatch]:
+    for number in range(4):
+        for entity in Entity:
+            if number != kept:
+                batches = without_rows(batches, entity, node_name(number), range(80))
+    return batches
+
+
+def test_a_rank_that_was_asked_to_end_is_not_missed() -> None:
+    facts = merged(frozen(), [exit_of(2, FROZEN_AT + 0.5, expected=True)])
+    assert diagnose(facts) == []
+
+
+def test_nobody_is_missed_after_the_job_has_finished() -> None:
+    assert diagnose(merged(frozen(), [job_state("finished", FROZEN_AT)])) == []
+
+
+def test_the_longest_silence_stands_first_among_the_candidates() -> None:
+    (verdict,) = firing(diagnose(merged(frozen())))
+    assert verdict.candidates[0].node == node_name(2)
+    assert verdict.candidates[0].score == 4.0
+    assert {evidence.metric for evidence in verdict.evidence} >= {"heartbeat", "process_stopped"}

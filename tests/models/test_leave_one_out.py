@@ -1,0 +1,47 @@
+"""Medians over the other rows, against the plain way of taking each entry out."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from paramedic.models.leave_one_out import leave_one_out_median, median_over_time
+
+_VALUES = st.one_of(st.just(float("nan")), st.integers(-3, 3).map(float), st.floats(-1e6, 1e6))
+_ROWS = arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(1, 9)), elements=_VALUES)
+
+
+def _slowly(row: np.ndarray[tuple[int], np.dtype[np.float64]], at: int) -> float:
+    others = np.delete(row, at)
+    others = others[~np.isnan(others)]
+    if np.isnan(row[at]) or others.size < 2:
+        return float("nan")
+    return float(np.median(others))
+
+
+@given(_ROWS)
+def test_each_entry_gets_the_median_of_the_others(
+    rows: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+) -> None:
+    expected = [[_slowly(row, at) for at in range(row.size)] for row in rows]
+    np.testing.assert_allclose(leave_one_out_median(rows), expected, rtol=1e-12, atol=1e-9)
+
+
+@given(_ROWS)
+def test_the_median_over_time_passes_over_holes(
+    rows: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+) -> None:
+    seen = [row[~np.isnan(row)] for row in rows]
+    expected = [float(np.median(part)) if part.size else float("nan") for part in seen]
+    np.testing.assert_allclose(median_over_time(rows), expected, rtol=1e-12, atol=1e-9)
+
+
+def test_an_outlier_does_not_move_its_own_yardstick() -> None:
+    near, far = (leave_one_out_median(np.array([1.0, 1.1, 1.2, own])) for own in (5.0, 5e9))
+    assert near[3] == far[3] == 1.1
+
+
+def test_two_rows_have_no_median_of_others() -> None:
+    assert np.isnan(leave_one_out_median(np.array([1.0, 2.0]))).all()

@@ -1,0 +1,205 @@
+"""Robust deviation from the peers: what it must not depend on, and what it must see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from paramedic.ingest.contract import Entity, EntityKey, JobName, NodeName, Window
+from paramedic.models.contract import AnomalyScores, PatternModel
+from paramedic.models.peer_deviation import PeerDeviationConfig
+
+SLOTS = 60
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def window_of(values: NDArray[np.float64], observed: NDArray[np.bool_] | None = None) -> Window:
+    rows, metrics, _ = values.shape
+    keys = tuple(EntityKey(Entity.RANK, NodeName(f"node-{at:04d}"), at) for at in range(rows))
+    return Window(
+        job=JobName("job"),
+        generation=0,
+        entity=Entity.RANK,
+        first_second=1000,
+        rows=keys,
+        metrics=tuple(f"metric_{at}" for at in range(metrics)),
+        values=values,
+        observed=~np.isnan(values) if observed is None else observed,
+    )
+
+
+def noisy(seed: int, rows: int = 6, metrics: int = 2, slots: int = SLOTS) -> NDArray[np.float64]:
+    return np.random.default_rng(seed).normal(10.0, 1.0, (rows, metrics, slots))
+
+
+def score(values: NDArray[np.float64], config: PeerDeviationConfig | None = None) -> AnomalyScores:
+    return (config or PeerDeviationConfig()).build().score(window_of(values))
+
+
+@given(SEEDS, st.permutations(range(6)))
+@settings(max_examples=25)
+def test_the_order_of_rows_does_not_matter(seed: int, order: list[int]) -> None:
+    values = noisy(seed)
+    np.testing.assert_array_equal(score(values[order]).deviation, score(values).deviation[order])
+
+
+@given(SEEDS, st.floats(1e-9, 1e12))
+@settings(max_examples=25)
+def test_the_unit_of_a_metric_does_not_matter(seed: int, factor: float) -> None:
+    values = noisy(seed)
+    scaled = values * np.array([1.0, factor])[None, :, None]
+    np.testing.assert_allclose(score(scaled).deviation, score(values).deviation, rtol=1e-6)
+
+
+@given(SEEDS, st.integers(0, 5), st.integers(0, SLOTS - 1))
+@settings(max_examples=25)
+def test_a_hole_is_the_same_as_a_value_that_was_not_observed(
+    seed: int, row: int, slot: int
+) -> None:
+    values = noisy(seed)
+    with_hole, observed = values.copy(), np.ones(values.shape, np.bool_)
+    with_hole[row, 0, slot], observed[row, 0, slot] = np.nan, False
+    masked = PeerDeviationConfig().build().score(window_of(values, observed))
+    np.testing.assert_array_equal(score(with_hole).deviation, masked.deviation)
+
+
+@pytest.mark.parametrize("rows", [4, 5, 8, 64, 1500])
+def test_a_lone_outlier_scores_the_same_at_every_size_of_job(rows: int) -> None:
+    alike = np.full((rows, 1, SLOTS), 10.0)
+    alike[0, 0, -1] = 12.0
+    assert score(alike).deviation[0, 0] == pytest.approx(0.2 / 0.05)
+
+
+@pytest.mark.parametrize("rows", [4, 64])
+def test_a_lone_outlier_in_noise_scores_about_the_same_at_every_size(rows: int) -> None:
+    found = []
+    for seed in range(60):
+        values = noisy(seed, rows, 1)
+        values[0, 0, -1] = 18.0
+        found.append(score(values).deviation[0, 0])
+    assert 4.5 < np.mean(found) < 8.5
+
+
+def test_the_size_of_an_outlier_does_not_change_its_own_scale() -> None:
+    values = noisy(1, slots=20)  # too short for a steady difference
+    values[0, 0, -1] = 20.0
+    once = score(values).deviation[0, 0]
+    level = score(values).peers[0, 0]
+    values[0, 0, -1] = level + 2 * (20.0 - level)
+    assert score(values).deviation[0, 0] == pytest.approx(2 * once)
+
+
+def test_healthy_rows_deviate_by_about_one_standard_deviation() -> None:
+    spread = score(noisy(3, rows=256, metrics=8)).deviation.std()
+    assert 0.85 < spread < 1.15
+
+
+def test_two_outliers_among_eight_do_not_mask_each_other() -> None:
+    values = noisy(4, rows=8)
+    values[:2, 0, -1] += 8.0
+    assert (score(values).deviation[:2, 0] > 4).all()
+
+
+def test_a_row_that_is_always_a_little_different_is_forgiven() -> None:
+    values = noisy(5, rows=4) * 0.1 + 9.0
+    values[0] *= 1.1
+    assert abs(score(values).deviation[0]).max() < 2.0
+
+
+def test_only_a_part_of_a_large_steady_difference_is_forgiven() -> None:
+    values = noisy(6, rows=4) * 0.1 + 9.0
+    values[0] *= 2.0
+    assert score(values).deviation[0].min() > 10
+
+
+def test_a_fresh_fault_is_no_steady_difference() -> None:
+    values = np.full((4, 1, SLOTS), 10.0)
+    values[0, 0, -20:] = 11.0
+    assert score(values).deviation[0, 0] == pytest.approx(0.1 / 0.05)
+
+
+def test_a_slot_in_turmoil_accuses_less_than_a_quiet_one() -> None:
+    quiet = noisy(7, rows=8, metrics=1) * 0.1 + 9.0
+    turmoil = quiet.copy()
+    quiet[0, 0, -1] = turmoil[0, 0, -1] = 14.0
+    turmoil[1:, 0, -1] += np.array([-2.0, 2.0, -2.0, 2.0, -2.0, 2.0, 0.0])
+    assert score(turmoil).deviation[0, 0] < 0.6 * score(quiet).deviation[0, 0]
+
+
+def test_a_quiet_metric_does_not_explode() -> None:
+    values = np.full((4, 1, SLOTS), 10.0)
+    values[0, 0, -1] = 10.01
+    assert score(values).deviation[0, 0] == pytest.approx(0.02)
+
+
+def test_peers_at_zero_give_a_bounded_deviation() -> None:
+    values = np.zeros((4, 1, SLOTS))
+    values[0, 0, -1] = 1e-3
+    found = score(values)
+    assert found.deviation[:, 0].tolist() == [50.0, 0.0, 0.0, 0.0]
+
+
+def test_a_missing_value_stays_missing() -> None:
+    values = noisy(8)
+    values[2, 1, -1] = np.nan
+    found = score(values)
+    assert np.isnan(found.deviation[2, 1])
+    assert np.isnan(found.value[2, 1])
+    assert np.isfinite(np.delete(found.deviation.ravel(), 5)).all()
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+def test_what_is_no_number_counts_as_missing(bad: float) -> None:
+    values = noisy(9)
+    values[0, 0, -1] = bad
+    found = PeerDeviationConfig().build().score(window_of(values, np.ones(values.shape, np.bool_)))
+    assert np.isnan(found.deviation[0, 0])
+    assert np.isfinite(found.deviation[1:]).all()
+
+
+@pytest.mark.parametrize(("rows", "known"), [(1, False), (2, False), (3, True)])
+def test_it_takes_three_rows_to_tell_who_is_odd(rows: int, known: bool) -> None:
+    assert np.isfinite(score(noisy(10, rows)).deviation).all() == known
+
+
+def test_a_window_too_short_for_a_spread_says_nothing() -> None:
+    assert np.isnan(score(noisy(11, slots=7)).deviation).all()
+    assert np.isfinite(score(noisy(11, slots=8)).deviation).all()
+
+
+@pytest.mark.parametrize("shape", [(0, 2, SLOTS), (4, 0, SLOTS)])
+def test_an_empty_window_gives_empty_scores(shape: tuple[int, int, int]) -> None:
+    assert score(np.empty(shape)).deviation.shape == shape[:2]
+
+
+def test_scores_say_what_was_seen_and_what_the_peers_did() -> None:
+    values = np.array([1.0, 2.0, 3.0, 9.0])[:, None, None] * np.ones((1, 1, 10))
+    found = score(values)
+    assert found.second == 1009
+    assert found.value[:, 0].tolist() == [1.0, 2.0, 3.0, 9.0]
+    assert found.peers[:, 0].tolist() == [3.0, 3.0, 2.0, 2.0]
+
+
+def test_it_is_a_pattern_model() -> None:
+    model: PatternModel = PeerDeviationConfig().build()
+    assert model.name == "peer_deviation"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: PeerDeviationConfig(floor_share=0.0),
+        lambda: PeerDeviationConfig(forgiven_share=1.0),
+        lambda: PeerDeviationConfig(recent_slots=-1),
+        lambda: PeerDeviationConfig(fewest_slots=0),
+        lambda: PeerDeviationConfig(largest_widening=0.5),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(wrong: Callable[[], PeerDeviationConfig]) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        wrong()
