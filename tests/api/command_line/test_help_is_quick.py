@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -54,16 +54,17 @@ def test_a_refused_call_imports_nothing_heavy() -> None:
 
 
 def test_help_answers_within_a_blink() -> None:
-    took = min(seconds_of_help() for _ in range(5))
-    assert took < 0.15
+    # Processor time, so that a busy machine does not fail the test; the best of five.
+    assert min(processor_seconds_of_help() for _ in range(5)) < 0.15
 
 
-def seconds_of_help() -> float:
-    before = time.perf_counter()
+def processor_seconds_of_help() -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-m", "paramedic.api.command_line", "--help"],
         stdout=subprocess.DEVNULL,
         timeout=60,
         check=True,
     )
-    return time.perf_counter() - before
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

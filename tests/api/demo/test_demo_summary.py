@@ -14,8 +14,8 @@ from paramedic.api.demo.summary import Ending, Summary, broken_promises, summari
 from paramedic.diagnosis.contract import (
     Fault,
     Phase,
-    RecommendedAction,
     Recommendation,
+    RecommendedAction,
     Scope,
     Severity,
     Status,

@@ -11,7 +11,8 @@ from rich.console import Console
 from paramedic.api.demo.observations import Observed
 from paramedic.api.demo.pulse import Pulse
 from paramedic.api.demo.screen import PlainScreen, RichScreen, open_screen
-from paramedic.api.demo.timeline import Entry, Topic, describe, format_line
+from paramedic.api.demo.timeline import describe, format_line
+from paramedic.api.wiring.narration import Line, Theme
 from paramedic.ingest.contract import (
     Event,
     EventKind,
@@ -31,34 +32,34 @@ def event(kind: EventKind, **details: str | int | bool | None) -> Observed:
 
 
 @pytest.mark.parametrize(
-    ("observed", "topic", "words"),
+    ("observed", "theme", "words"),
     [
-        (event(EventKind.PROCESS_EXIT, signal=9), Topic.EVENT, "rank 2 on node-0002 ended with"),
-        (event(EventKind.PROCESS_EXIT, exit_code=3), Topic.EVENT, "exit code 3"),
+        (event(EventKind.PROCESS_EXIT, signal=9), Theme.EVENT, "rank 2 on node-0002 ended with"),
+        (event(EventKind.PROCESS_EXIT, exit_code=3), Theme.EVENT, "exit code 3"),
         (
             event(EventKind.PROCESS_EXIT, signal=9, expected=True),
-            Topic.EVENT,
+            Theme.EVENT,
             "signal 9 (ended by the launcher)",
         ),
         (
             event(EventKind.MEMBERSHIP, change="replaced_by", by="node-0004"),
-            Topic.ACTION,
+            Theme.ACTION,
             "rank 2 moves from node-0002 to node-0004",
         ),
-        (event(EventKind.JOB_STATE, state="recovering"), Topic.ACTION, "job is recovering"),
-        (event(EventKind.JOB_STATE, state="starting"), Topic.EVENT, "job is starting"),
+        (event(EventKind.JOB_STATE, state="recovering"), Theme.ACTION, "job is recovering"),
+        (event(EventKind.JOB_STATE, state="starting"), Theme.EVENT, "job is starting"),
         (
             event(EventKind.JOB_STATE, state="training", step=81, steps_lost=0),
-            Topic.RECOVERY,
+            Theme.RECOVERY,
             "job trains (generation 1, step 81, 0 steps lost)",
         ),
-        (event(EventKind.CHECKPOINT, result="saved"), Topic.EVENT, "checkpoint saved"),
+        (event(EventKind.CHECKPOINT, result="saved"), Theme.EVENT, "checkpoint saved"),
     ],
 )
-def test_each_event_has_its_line(observed: Observed, topic: Topic, words: str) -> None:
+def test_each_event_has_its_line(observed: Observed, theme: Theme, words: str) -> None:
     entry = describe(observed)
     assert entry is not None
-    assert entry.topic is topic
+    assert entry.theme is theme
     assert words in entry.text
 
 
@@ -68,9 +69,9 @@ def test_what_only_fills_the_screen_has_no_line() -> None:
 
 
 def test_a_line_before_the_injection_has_no_time() -> None:
-    entry = Entry(Topic.DEMO, "settling")
-    assert format_line(entry, None).strip().startswith("demo")
-    assert format_line(entry, -2.5).lstrip().startswith("-2.50 s")
+    line = Line(Theme.DEMO, "settling")
+    assert format_line(line, None).strip().startswith("demo")
+    assert format_line(line, -2.5).lstrip().startswith("-2.50 s")
 
 
 def test_a_pipe_gets_plain_lines_and_no_status() -> None:
@@ -78,7 +79,7 @@ def test_a_pipe_gets_plain_lines_and_no_status() -> None:
     screen = open_screen(out)
     assert isinstance(screen, PlainScreen)
     screen.status("step 3")
-    screen.line(Entry(Topic.INJECTION, "SIGKILL to rank 2"), 0.0)
+    screen.line(Line(Theme.INJECTION, "SIGKILL to rank 2"), 0.0)
     screen.close()
     assert out.getvalue() == " +0.00 s  injection  SIGKILL to rank 2\n"
 
@@ -87,7 +88,7 @@ def test_a_terminal_gets_the_same_words() -> None:
     out = io.StringIO()
     screen = RichScreen(Console(file=out, force_terminal=True, width=100))
     screen.status("step 3")
-    screen.line(Entry(Topic.VERDICT, "firing [P1] hang"), 3.0)
+    screen.line(Line(Theme.VERDICT, "firing [P1] hang"), 3.0)
     screen.close()
     screen.close()
     assert "firing [P1] hang" in out.getvalue()

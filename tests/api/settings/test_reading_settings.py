@@ -125,7 +125,7 @@ def test_a_wrong_type_or_value_names_file_key_value_and_what_is_wanted(
 
 
 def test_a_variable_that_is_no_number_names_the_variable(tmp_path: Path) -> None:
-    with pytest.raises(SettingValueError, match="PARAMEDIC_API_PORT: api.port = 'many'"):
+    with pytest.raises(SettingValueError, match=r"PARAMEDIC_API_PORT: api\.port = 'many'"):
         read_settings(tmp_path, {"PARAMEDIC_API_PORT": "many"}, {})
 
 
@@ -142,7 +142,7 @@ def test_a_file_that_was_asked_for_and_is_missing_is_refused(tmp_path: Path) -> 
 
 def test_a_time_out_shorter_than_beat_and_lateness_is_refused(tmp_path: Path) -> None:
     flags = {"detection.heartbeat_timeout_seconds": Given(4.0, "--set")}
-    with pytest.raises(SettingConflictError, match="--set.*raise it above 4"):
+    with pytest.raises(SettingConflictError, match=r"--set.*raise it above 4"):
         read_settings(tmp_path, {}, flags)
 
 
@@ -159,7 +159,7 @@ def test_an_open_host_is_refused_until_there_are_keys(tmp_path: Path, host: str)
 
 @pytest.mark.parametrize("address", ["kafka://", "kafka://host", "http://host:1", "kafka://h:x"])
 def test_a_bus_address_that_can_never_work_is_refused(tmp_path: Path, address: str) -> None:
-    with pytest.raises(SettingValueError, match="bus.address"):
+    with pytest.raises(SettingValueError, match=r"bus\.address"):
         read_settings(tmp_path, {}, {"bus.address": Given(address, "--bus")})
 
 

@@ -1,4 +1,4 @@
-"""`python -m paramedic.api.command_line`: how a run starts its services with its own interpreter."""
+"""`python -m paramedic.api.command_line`: how a run starts its services, with its own Python."""
 
 import sys
 

@@ -15,16 +15,27 @@ from paramedic.api.command_line.parser import VERBS, build_parser, flag_destinat
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.demo.errors import DemoError
+from paramedic.api.rest.errors import ApiError
 from paramedic.api.settings.errors import SettingsError
 from paramedic.api.settings.reading import parse_assignment, read_settings
 from paramedic.api.settings.schema import Settings
 from paramedic.api.settings.values import Given, parse_text
 from paramedic.api.wiring.errors import WiringError
 from paramedic.ingest.contract import IngestError
+from paramedic.remediation.contract import StoreError
 from paramedic.remediation.launchers.port import LauncherError
 
 UNUSABLE = 2
-FORESEEN = (CommandLineError, DemoError, IngestError, LauncherError, SettingsError, WiringError)
+FORESEEN = (
+    ApiError,
+    CommandLineError,
+    DemoError,
+    IngestError,
+    LauncherError,
+    SettingsError,
+    StoreError,
+    WiringError,
+)
 
 
 def dispatch(arguments: Sequence[str], surroundings: Surroundings | None = None) -> int:

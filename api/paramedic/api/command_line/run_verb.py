@@ -53,7 +53,8 @@ def _execute(call: Call) -> int:
         raise UsageError(
             "run needs the command after --, such as: paramedic run -- python train.py"
         )
-    from paramedic.api.wiring.run import RunRequest, run
+    from paramedic.api.wiring.request import RunRequest
+    from paramedic.api.wiring.run import run
 
     request = RunRequest(
         command=call.command,

@@ -17,17 +17,18 @@ exit codes:
   2    something cannot work (one line says what)
 """
 _DIAGNOSE = f"""\
-`paramedic run` starts this by itself. By hand it watches a job whose telemetry is on a bus.
+`paramedic run` starts this by itself. By hand it watches every job whose telemetry is on the bus.
 
 example:
-  paramedic diagnose --job llama-7b --bus kafka://broker.example:9092
+  paramedic diagnose --bus kafka://broker.example:9092
 {_EXITS}"""
 _REMEDIATE = f"""\
 `paramedic run` starts this by itself, with --serve. By hand it needs a bus, a run folder for its
-database, and the launcher's control socket; without the socket it records and acts on nothing.
+database, and the control socket of the job's launcher; run.json of a run names all three.
 
 example:
-  paramedic remediate --serve --job llama-7b --bus kafka://broker.example:9092 --run-folder runs/a
+  paramedic remediate --serve --bus kafka://broker.example:9092 --run-folder runs/a \\
+      --control-socket /tmp/paramedic-a/control.sock
 {_EXITS}"""
 _SERVE = f"""\
 Reads the database of a run that is going on or is over; changes nothing.
@@ -38,19 +39,18 @@ examples:
 {_EXITS}"""
 
 
-def _add_job_flags(parser: ArgumentParser) -> None:
-    parser.add_argument("--job", metavar="NAME", required=True, help="the job to look after")
+def _add_nothing(_parser: ArgumentParser) -> None:
+    """Its settings are all the flags that it has."""
 
 
 def _add_remediate_flags(parser: ArgumentParser) -> None:
-    _add_job_flags(parser)
     _add_folder_flag(parser)
     parser.add_argument(
         "--control-socket",
         metavar="PATH",
         type=Path,
-        default=None,
-        help="the local launcher's control socket (default: none, act on nothing)",
+        required=True,
+        help="the local launcher's control socket (`control_socket` in run.json)",
     )
     parser.add_argument("--serve", action="store_true", help="serve REST in the same process")
     _add_listener_flag(parser)
@@ -104,7 +104,7 @@ def _diagnose(call: Call) -> int:
     address = _address(call, "diagnose")
     from paramedic.api.wiring.diagnose import diagnose
 
-    return diagnose(call.flags.job, address, call.settings)
+    return diagnose(address, call.settings)
 
 
 def _remediate(call: Call) -> int:
@@ -112,7 +112,6 @@ def _remediate(call: Call) -> int:
     from paramedic.api.wiring.remediate import RemediateRequest, remediate
 
     request = RemediateRequest(
-        job=call.flags.job,
         bus_address=address,
         run_folder=call.flags.run_folder,
         control_socket=call.flags.control_socket,
@@ -146,7 +145,7 @@ DIAGNOSE = Verb(
     summary="read telemetry from the bus and publish verdicts",
     teaching=_DIAGNOSE,
     setting_flags={"--bus": "bus.address"},
-    add_flags=_add_job_flags,
+    add_flags=_add_nothing,
     packages=_packages_of_diagnose,
     execute=_diagnose,
 )

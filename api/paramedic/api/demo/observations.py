@@ -10,8 +10,6 @@ from paramedic.ingest.contract import (
     ContractError,
     Entity,
     Event,
-    EventKind,
-    JobState,
     Message,
     TelemetryBatch,
     Topic,
@@ -59,13 +57,6 @@ def newest_step(batch: TelemetryBatch) -> int | None:
         for table in batch.tables
         if table.entity is Entity.RANK
         for value in table.columns.get("step", ())
-        if value == value  # noqa: PLR0124 -- NaN means "not observed"
+        if value == value
     ]
     return int(max(steps)) if steps else None
-
-
-def is_training_again(event: Event) -> bool:
-    """Whether the event says that the job trains, at the start or after a recovery."""
-    return (
-        event.kind is EventKind.JOB_STATE and event.details.get("state") == JobState.TRAINING.value
-    )

@@ -43,8 +43,7 @@ def write_table(summary: Summary, reasons: Sequence[str], out: TextIO) -> None:
 
 def write_reasons(reasons: Sequence[str], out: TextIO) -> None:
     """What did not hold, a line each; one line when everything did."""
-    for reason in reasons:
-        out.write(f"did not hold: {reason}\n")
+    out.writelines(f"did not hold: {reason}\n" for reason in reasons)
     if not reasons:
         out.write("everything held\n")
     out.flush()

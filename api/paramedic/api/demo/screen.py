@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from paramedic.api.demo.timeline import Entry, Topic, format_line
+from paramedic.api.demo.timeline import format_line
+from paramedic.api.wiring.narration import Line, Theme
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
 
 _STYLES = {
-    Topic.DEMO: "dim",
-    Topic.INJECTION: "bold red",
-    Topic.EVENT: "yellow",
-    Topic.VERDICT: "bold magenta",
-    Topic.ACTION: "cyan",
-    Topic.RECOVERY: "bold green",
+    Theme.DEMO: "dim",
+    Theme.INJECTION: "bold red",
+    Theme.EVENT: "yellow",
+    Theme.VERDICT: "bold magenta",
+    Theme.ACTION: "cyan",
+    Theme.RECOVERY: "bold green",
 }
 
 
 class Screen(Protocol):
     """Shows lines, and one status that replaces itself."""
 
-    def line(self, entry: Entry, seconds: float | None) -> None:
+    def line(self, line: Line, seconds: float | None) -> None:
         """Add a line; `seconds` since the injection, None before it."""
         ...
 
@@ -42,9 +43,9 @@ class PlainScreen:
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
-    def line(self, entry: Entry, seconds: float | None) -> None:
+    def line(self, line: Line, seconds: float | None) -> None:
         """Write and flush one line."""
-        self._out.write(format_line(entry, seconds) + "\n")
+        self._out.write(format_line(line, seconds) + "\n")
         self._out.flush()
 
     def status(self, text: str) -> None:
@@ -61,10 +62,10 @@ class RichScreen:
         self._console = console
         self._status: Status | None = None
 
-    def line(self, entry: Entry, seconds: float | None) -> None:
+    def line(self, line: Line, seconds: float | None) -> None:
         """Print above the status line."""
         self._console.print(
-            format_line(entry, seconds), style=_STYLES[entry.topic], markup=False, highlight=False
+            format_line(line, seconds), style=_STYLES[line.theme], markup=False, highlight=False
         )
 
     def status(self, text: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from paramedic.api.demo.observations import Injection, Observed, is_training_again
+from paramedic.api.demo.observations import Injection, Observed
 from paramedic.api.demo.request import InjectedFault
+from paramedic.api.wiring.narration import is_training
 from paramedic.diagnosis.contract import Status, Verdict
 from paramedic.ingest.contract import Event
 
@@ -151,7 +152,7 @@ def _recovery(observed: Sequence[Observed], injection: Injection | None) -> Obse
             for one in observed
             if one.at_seconds >= injection.at_seconds
             and isinstance(one.said, Event)
-            and is_training_again(one.said)
+            and is_training(one.said)
             and (one.said.generation or 0) > injection.generation
         ),
         None,
@@ -167,7 +168,7 @@ def _steps_lost(observed: Sequence[Observed], injection: Injection | None) -> in
         for one in observed
         if one.at_seconds >= injection.at_seconds
         and isinstance(one.said, Event)
-        and is_training_again(one.said)
+        and is_training(one.said)
     )
     return sum(int(steps) for steps in lost if isinstance(steps, int | float))
 

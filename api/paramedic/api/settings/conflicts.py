@@ -20,14 +20,11 @@ def refuse_conflicts(settings: Settings, origins: Mapping[str, str]) -> None:
 
 
 def _refuse_strange_bus(address: str, origin: str) -> None:
-    if address in ("embedded", "kafka") or address.startswith("unix:"):
+    if address in ("embedded", "kafka") or address.startswith("unix:/"):
         return
     parts = urlsplit(address)
-    try:
-        usable = parts.scheme == "kafka" and bool(parts.hostname) and parts.port is not None
-    except ValueError:
-        usable = False
-    if not usable:
+    servers = [server.rpartition(":") for server in parts.netloc.split(",")]
+    if parts.scheme != "kafka" or not all(host and port.isdecimal() for host, _, port in servers):
         raise SettingValueError(
             f"{origin}: bus.address = {address!r}: needs embedded, kafka or kafka://HOST:PORT"
         )

@@ -73,6 +73,12 @@ class RecoverySettings:
         3, "Recoveries without a completed step before a person is asked.", 0, 100
     )
     target_seconds: float = _setting(120.0, "A recovery that takes longer is overdue.", 1, 86400)
+    replacements_per_hour: int = _setting(
+        3, "Replacements that verdicts may cause in a job before a person is asked.", 0, 1000
+    )
+    minimum_confidence_ratio: float = _setting(
+        0.9, "A verdict below this confidence touches nothing.", 0, 1
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import queue
+import logging
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from paramedic.ingest.contract import BusUnavailableError, Publisher, Topic
+from paramedic.ingest.contract import BusUnavailableError, ContractError, Publisher, Topic
 
+_LOG = logging.getLogger(__name__)
 _RETRY_SECONDS = 0.5
-_IDLE_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +35,25 @@ class Outbox:
         capacity: int,
         wait: Callable[[float], bool] | None = None,
     ) -> None:
+        """`wait(seconds)` is True when trying again has no point any more."""
         self._connect = connect
-        self._letters: queue.Queue[Letter] = queue.Queue(capacity)
+        self._capacity = capacity
+        self._letters: deque[Letter] = deque()
+        self._changed = threading.Condition()
         self._closing = threading.Event()
         self._wait = wait if wait is not None else self._closing.wait
-        self._thread = threading.Thread(target=self.run, name="outbox", daemon=True)
+        self._thread = threading.Thread(target=self._send_all, name="outbox", daemon=True)
+        self._publisher: Publisher | None = None
         self.dropped = 0
 
     def offer(self, topic: Topic, key: str, payload: bytes) -> None:
         """Take a message over; safe from any thread."""
-        letter = Letter(topic, key, payload)
-        while True:
-            try:
-                self._letters.put_nowait(letter)
-            except queue.Full:
-                self._drop_oldest()
-            else:
-                return
+        with self._changed:
+            if len(self._letters) == self._capacity:
+                self._letters.popleft()
+                self.dropped += 1
+            self._letters.append(Letter(topic, key, payload))
+            self._changed.notify()
 
     def start(self) -> None:
         """Begin to send."""
@@ -58,40 +61,39 @@ class Outbox:
 
     def close(self, timeout_seconds: float) -> bool:
         """Send what is left, for at most this long; whether everything went out."""
-        self._closing.set()
+        with self._changed:
+            self._closing.set()
+            self._changed.notify()
         self._thread.join(timeout_seconds)
-        return self._letters.empty() and not self._thread.is_alive()
+        return not self._letters and not self._thread.is_alive()
 
-    def run(self) -> None:
-        """Send letters in order until closed and empty; the thread's body."""
-        publisher: Publisher | None = None
-        letter: Letter | None = None
-        while True:
-            letter = letter if letter is not None else self._next()
-            if letter is None and self._closing.is_set():
+    def _send_all(self) -> None:
+        while (letter := self._next()) is not None:
+            if not self._send(letter):
+                self._letters.appendleft(letter)
                 break
-            if letter is None:
-                continue
-            try:
-                publisher = publisher if publisher is not None else self._connect()
-                publisher.publish(letter.topic, letter.key, letter.payload)
-            except BusUnavailableError:
-                if self._wait(_RETRY_SECONDS):
-                    break
-            else:
-                letter = None
-        if publisher is not None:
-            publisher.close()
+        if self._publisher is not None:
+            self._publisher.close()
 
     def _next(self) -> Letter | None:
-        try:
-            return self._letters.get(timeout=_IDLE_SECONDS)
-        except queue.Empty:
-            return None
+        """The oldest letter, waiting for one; None when closed and empty."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._letters or self._closing.is_set())
+            return self._letters.popleft() if self._letters else None
 
-    def _drop_oldest(self) -> None:
-        try:
-            self._letters.get_nowait()
-        except queue.Empty:
-            return
-        self.dropped += 1
+    def _send(self, letter: Letter) -> bool:
+        """Try until the bus takes the letter; False when there is no point any more."""
+        while True:
+            try:
+                if self._publisher is None:
+                    self._publisher = self._connect()
+                self._publisher.publish(letter.topic, letter.key, letter.payload)
+            except BusUnavailableError:
+                if self._wait(_RETRY_SECONDS):
+                    return False
+            except ContractError as error:
+                _LOG.warning("dropped a message of %s: %s", letter.topic.value, error)
+                self.dropped += 1
+                return True
+            else:
+                return True

@@ -14,6 +14,7 @@ from pathlib import Path
 from paramedic.api.wiring.errors import PreflightError, RunRecordError
 
 RECORD_FILE = "run.json"
+DATABASE_FILE = "paramedic.sqlite"
 _LONGEST_SOCKET_PATH = 107
 _LONGEST_SOCKET_NAME = len("/telemetry.sock")
 _JOB_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -117,3 +118,8 @@ def remove_socket_folder(folder: Path) -> None:
     for entry in folder.iterdir():
         entry.unlink(missing_ok=True)
     folder.rmdir()
+
+
+def database_url(run_folder: Path) -> str:
+    """Where the run's database is, as SQLAlchemy wants it."""
+    return f"sqlite:///{run_folder.resolve() / DATABASE_FILE}"

@@ -1,0 +1,101 @@
+"""The bus of a run: embedded, a development broker, or a broker that is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from paramedic.api.wiring.kafka_probe import require_kafka_broker
+from paramedic.api.wiring.outbox import Outbox
+from paramedic.ingest.contract import Start, Subscription, Topic
+
+_EVENTS_KEPT = 10_000
+_TELEMETRY_KEPT = 600
+_CLOSE_SECONDS = 2.0
+EMBEDDED = "embedded"
+DEVELOPMENT_BROKER = "kafka"
+
+
+@dataclass(frozen=True, slots=True)
+class RunBus:
+    """What a run needs of its bus."""
+
+    address: str
+    """What `open_bus` takes, for other processes."""
+    publish: Callable[[Topic, str, bytes], None]
+    """Never waits, whatever becomes of the bus."""
+    subscribe: Callable[[Sequence[Topic]], Subscription]
+    """From the oldest message on. Raises BusUnavailableError."""
+
+
+def check_bus(address: str, timeout_seconds: float) -> None:
+    """Find out before a start whether the bus can be had.
+
+    Raises PreflightError for a broker that does not answer, BusError for a development broker
+    that is not installed.
+    """
+    if address == EMBEDDED:
+        return
+    if address == DEVELOPMENT_BROKER:
+        from paramedic.ingest.bus.development_broker import broker_program
+
+        broker_program()
+        return
+    from paramedic.ingest.bus.address import open_bus
+
+    open_bus(address)
+    require_kafka_broker(address, timeout_seconds)
+
+
+def run_bus(address: str, sockets: Path, logs: Path) -> AbstractContextManager[RunBus]:
+    """The bus for the length of a run. Raises BusError when it cannot be had."""
+    if address == EMBEDDED:
+        return _embedded(sockets / "bus.sock")
+    if address == DEVELOPMENT_BROKER:
+        return _with_development_broker(logs / "broker.log")
+    return _remote(address)
+
+
+@contextmanager
+def _embedded(path: Path) -> Iterator[RunBus]:
+    from paramedic.ingest.bus.embedded.broker import EmbeddedBroker
+
+    with EmbeddedBroker(path) as broker:
+        bus = broker.bus()
+        yield RunBus(
+            f"unix:{path}",
+            broker.publish_local,
+            lambda topics: bus.subscribe(topics, Start.EARLIEST),
+        )
+
+
+@contextmanager
+def _with_development_broker(log_file: Path) -> Iterator[RunBus]:
+    from paramedic.ingest.bus.development_broker import development_broker
+
+    with development_broker(log_file) as broker, _remote(broker.address) as bus:
+        yield bus
+
+
+@contextmanager
+def _remote(address: str) -> Iterator[RunBus]:
+    """Telemetry and the rest have an outbox each: a flood of one does not drop the other."""
+    from paramedic.ingest.bus.address import open_bus
+
+    bus = open_bus(address)
+    telemetry = Outbox(bus.publisher, _TELEMETRY_KEPT)
+    facts = Outbox(bus.publisher, _EVENTS_KEPT)
+
+    def publish(topic: Topic, key: str, payload: bytes) -> None:
+        box = telemetry if topic is Topic.TELEMETRY else facts
+        box.offer(topic, key, payload)
+
+    telemetry.start()
+    facts.start()
+    try:
+        yield RunBus(address, publish, lambda topics: bus.subscribe(topics, Start.EARLIEST))
+    finally:
+        facts.close(_CLOSE_SECONDS)
+        telemetry.close(_CLOSE_SECONDS)

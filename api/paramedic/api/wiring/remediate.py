@@ -1,0 +1,71 @@
+"""Puts the remediation process together, with REST beside it where asked for."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from paramedic.api.wiring.run_folder import database_url
+from paramedic.api.wiring.stopping import stop_on_signals
+from paramedic.api.wiring.translation import remediate_config
+from paramedic.ingest.bus.address import open_bus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paramedic.api.settings.schema import Settings
+    from paramedic.remediation.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class RemediateRequest:
+    """What the remediation process works with."""
+
+    bus_address: str
+    run_folder: Path
+    control_socket: Path
+    serve: bool
+    listen_fd: int | None
+    settings: Settings
+
+
+def remediate(request: RemediateRequest) -> int:
+    """Keep incidents and act until asked to end.
+
+    Raises BusError, StoreError or ApiError when something that is needed cannot be used.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    with stop_on_signals() as stop:
+        from paramedic.remediation.launchers.local.client import LocalLauncher
+        from paramedic.remediation.service import run
+        from paramedic.remediation.store.store import open_store
+
+        store = open_store(database_url(request.run_folder))
+        try:
+            with _server(request, store):
+                run(
+                    remediate_config(request.settings),
+                    open_bus(request.bus_address),
+                    LocalLauncher(request.control_socket),
+                    store,
+                    lambda: datetime.now(UTC),
+                    stop,
+                )
+        finally:
+            store.close()
+    return 0
+
+
+def _server(request: RemediateRequest, store: Store) -> AbstractContextManager[object]:
+    if not request.serve:
+        return nullcontext()
+    from paramedic.api.rest.application import create_app
+    from paramedic.api.rest.serving import ServeConfig, serving
+
+    api = request.settings.api
+    config = ServeConfig(host=api.host, port=api.port, listen_fd=request.listen_fd)
+    return serving(config, create_app(store, version=version("paramedic")))

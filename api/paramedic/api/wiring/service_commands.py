@@ -1,0 +1,73 @@
+"""How the processes beside a job are started: this interpreter, our command line, every setting."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paramedic.api.settings.schema import describe_settings
+
+if TYPE_CHECKING:
+    from paramedic.api.settings.schema import Settings
+    from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
+
+# -P: the current folder is the user's, and must not offer modules to ours.
+INTERPRETER = (sys.executable, "-P", "-m", "paramedic.api.command_line")
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def setting_flags(settings: Settings, overrides: Mapping[str, object]) -> tuple[str, ...]:
+    """Every setting as a flag, so that neither file nor environment is asked a second time."""
+    flags: list[str] = []
+    for setting in describe_settings():
+        value = overrides.get(
+            setting.key, getattr(getattr(settings, setting.section), setting.name)
+        )
+        flags += ["--set", f"{setting.key}={value}"]
+    return tuple(flags)
+
+
+def service_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment without settings (they come as flags), and one thread for arithmetic."""
+    variables = {setting.variable for setting in describe_settings()}
+    kept = {name: value for name, value in environment.items() if name not in variables}
+    return {**kept, **dict.fromkeys(_ONE_THREAD, "1")}
+
+
+def diagnose_service(
+    bus_address: str, run_folder: Path, settings: Settings, environment: Mapping[str, str]
+) -> ServiceSpec:
+    """The diagnosis process of a run."""
+    from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
+
+    flags = setting_flags(settings, {"bus.address": bus_address})
+    return ServiceSpec(
+        name="diagnose",
+        command=(*INTERPRETER, "diagnose", *flags),
+        environment=service_environment(environment),
+        log_path=run_folder / "logs" / "diagnose.log",
+    )
+
+
+def remediate_service(
+    bus_address: str,
+    run_folder: Path,
+    control_socket: Path,
+    listen_fd: int,
+    settings: Settings,
+    environment: Mapping[str, str],
+) -> ServiceSpec:
+    """The remediation process of a run; it serves REST on the socket that it inherits."""
+    from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
+
+    own = ("--serve", "--run-folder", str(run_folder), "--control-socket", str(control_socket))
+    flags = setting_flags(settings, {"bus.address": bus_address})
+    return ServiceSpec(
+        name="remediate",
+        command=(*INTERPRETER, "remediate", *own, "--listen-fd", str(listen_fd), *flags),
+        environment=service_environment(environment),
+        log_path=run_folder / "logs" / "remediate.log",
+        pass_fds=(listen_fd,),
+    )

@@ -1,0 +1,52 @@
+"""The agent of a run: its thread, the processes that it watches, and its way onto the bus."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from paramedic.api.wiring.observing import placements
+from paramedic.api.wiring.watching import WatchKeeper
+from paramedic.ingest.contract import TelemetryBatch, Topic
+
+if TYPE_CHECKING:
+    from paramedic.api.wiring.request import Place
+
+_STOP_SECONDS = 2.0
+
+
+def start_agent(
+    place: Place, publish: Callable[[Topic, str, bytes], None], key: str, stack: ExitStack
+) -> WatchKeeper:
+    """Start the agent; the stack ends it. Its socket is there when this returns.
+
+    Raises AgentSetupError.
+    """
+    from paramedic.ingest.agent.configuration import AgentConfig
+    from paramedic.ingest.agent.thread import AgentThread
+    from paramedic.ingest.agent.watched import WatchList
+    from paramedic.ingest.batch.encode import encode
+
+    def publish_batch(batch: TelemetryBatch) -> None:
+        publish(Topic.TELEMETRY, key, encode(batch))
+
+    def dead_letter(payload: bytes, reason: str) -> None:
+        publish(Topic.DEAD_LETTER, key, _letter(payload, reason))
+
+    watch = WatchList()
+    config = AgentConfig(place.job, place.telemetry_socket)
+    agent = AgentThread(config, watch, publish_batch, dead_letter)
+    stack.callback(agent.stop, _STOP_SECONDS)
+    agent.start()
+    keeper = WatchKeeper(lambda: placements(place.control_socket, place.job), watch)
+    stack.callback(keeper.close, _STOP_SECONDS)
+    keeper.start()
+    return keeper
+
+
+def _letter(payload: bytes, reason: str) -> bytes:
+    kept = base64.b64encode(payload[:1024]).decode()
+    return json.dumps({"topic": "trainer datagram", "reason": reason, "payload": kept}).encode()

@@ -1,0 +1,101 @@
+"""The outbox never makes anybody wait, whatever becomes of the bus."""
+
+from __future__ import annotations
+
+import threading
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paramedic.api.wiring.outbox import Outbox
+from paramedic.ingest.contract import BusUnavailableError, Topic
+
+
+class FlakyPublisher:
+    """Accepts messages, except the calls that are planned to fail."""
+
+    def __init__(self, failing_calls: set[int]) -> None:
+        self._failing_calls = failing_calls
+        self._calls = 0
+        self.accepted: list[bytes] = []
+        self.closed = False
+
+    def publish(self, _topic: Topic, _key: str, payload: bytes) -> None:
+        self._calls += 1
+        if self._calls in self._failing_calls:
+            raise BusUnavailableError("planned")
+        self.accepted.append(payload)
+
+    def flush(self, _timeout_seconds: float) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def never_over(_seconds: float) -> bool:
+    return False
+
+
+def test_letters_go_out_in_order_and_the_publisher_is_closed() -> None:
+    publisher = FlakyPublisher(set())
+    outbox = Outbox(lambda: publisher, 10)
+    outbox.start()
+    for number in range(5):
+        outbox.offer(Topic.EVENTS, "job/0", bytes([number]))
+    assert outbox.close(10.0)
+    assert publisher.accepted == [bytes([number]) for number in range(5)]
+    assert publisher.closed
+
+
+def test_when_full_the_oldest_letters_are_dropped_and_counted() -> None:
+    publisher = FlakyPublisher(set())
+    outbox = Outbox(lambda: publisher, 3)
+    for number in range(10):
+        outbox.offer(Topic.TELEMETRY, "job/0", bytes([number]))
+    outbox.start()
+    outbox.close(10.0)
+    assert outbox.dropped == 7
+    assert publisher.accepted == [b"\x07", b"\x08", b"\x09"]
+
+
+@given(st.sets(st.integers(1, 30), max_size=20))
+def test_a_bus_that_fails_now_and_then_loses_and_reorders_nothing(failing: set[int]) -> None:
+    publisher = FlakyPublisher(failing)
+    outbox = Outbox(lambda: publisher, 20, wait=never_over)
+    for number in range(10):
+        outbox.offer(Topic.EVENTS, "job/0", bytes([number]))
+    outbox.start()
+    assert outbox.close(10.0)
+    assert publisher.accepted == [bytes([number]) for number in range(10)]
+    assert outbox.dropped == 0
+
+
+def test_a_dead_bus_blocks_neither_the_offer_nor_the_end() -> None:
+    def connect() -> FlakyPublisher:
+        raise BusUnavailableError("dead")
+
+    outbox = Outbox(connect, 2)
+    outbox.start()
+    for _ in range(100):
+        outbox.offer(Topic.EVENTS, "job/0", b"x")
+    assert not outbox.close(10.0)
+    assert outbox.dropped >= 97
+
+
+def test_many_threads_may_offer_at_once() -> None:
+    publisher = FlakyPublisher(set())
+    outbox = Outbox(lambda: publisher, 1000)
+
+    def offer_many() -> None:
+        for _ in range(100):
+            outbox.offer(Topic.EVENTS, "job/0", b"x")
+
+    threads = [threading.Thread(target=offer_many) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    outbox.start()
+    assert outbox.close(10.0)
+    assert len(publisher.accepted) == 400

@@ -1,0 +1,163 @@
+"""Everything that cannot work is found before anything is started, and named in one line."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paramedic.api.wiring.command import resolve_command
+from paramedic.api.wiring.errors import PreflightError, RunRecordError
+from paramedic.api.wiring.kafka_probe import require_kafka_broker
+from paramedic.api.wiring.run_folder import (
+    RunRecord,
+    create_run_folder,
+    create_socket_folder,
+    job_name,
+    remove_socket_folder,
+)
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+RECORD = RunRecord(
+    job="demo",
+    command=("python", "train.py"),
+    started_at="2026-01-01T12:00:00Z",
+    process_id=7,
+    bus="unix:/tmp/x/bus.sock",
+    api="http://127.0.0.1:8370",
+    control_socket="/tmp/x/control.sock",
+    telemetry_socket="/tmp/x/telemetry.sock",
+)
+
+
+def test_a_program_on_the_path_becomes_absolute(tmp_path: Path) -> None:
+    found = resolve_command(("sh", "-c", "true"), tmp_path, {"PATH": "/usr/bin:/bin"})
+    assert Path(found[0]).is_absolute()
+    assert found[1:] == ("-c", "true")
+
+
+def test_a_program_by_relative_path_is_found_in_the_current_folder(tmp_path: Path) -> None:
+    script = tmp_path / "train.sh"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    assert resolve_command(("./train.sh",), tmp_path, {}) == (str(tmp_path / "./train.sh"),)
+
+
+def test_a_program_that_is_missing_or_no_program_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("")
+    with pytest.raises(PreflightError, match="command not found: nothere: not on PATH"):
+        resolve_command(("nothere",), tmp_path, {"PATH": str(tmp_path)})
+    with pytest.raises(PreflightError, match=r"command not found: \./nothere"):
+        resolve_command(("./nothere",), tmp_path, {})
+    with pytest.raises(PreflightError, match=r"chmod \+x"):
+        resolve_command(("./notes.txt",), tmp_path, {})
+
+
+@contextmanager
+def answering(reply: bytes) -> Iterator[str]:
+    """A server that reads one request and answers it with these bytes."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _peer = server.accept()
+            with connection:
+                connection.recv(100)
+                connection.sendall(reply)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"kafka://127.0.0.1:{server.getsockname()[1]}"
+        thread.join(5)
+
+
+def test_a_broker_that_answers_the_question_is_taken() -> None:
+    with answering(struct.pack(">iih", 6, 0x50415241, 0)) as address:
+        require_kafka_broker(address, 5.0)
+
+
+@pytest.mark.parametrize("reply", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\0\0"])
+def test_whatever_else_answers_is_no_broker(reply: bytes) -> None:
+    with answering(reply) as address, pytest.raises(PreflightError, match="no Kafka broker"):
+        require_kafka_broker(address, 5.0)
+
+
+def test_a_broker_that_is_not_there_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with pytest.raises(PreflightError, match=f"no Kafka broker at kafka://127.0.0.1:{port}"):
+        require_kafka_broker(f"kafka://127.0.0.1:{port}", 1.0)
+
+
+def test_a_broker_that_says_nothing_is_given_up_in_time() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"kafka://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(PreflightError, match="timed out"):
+            require_kafka_broker(address, 0.05)
+
+
+def test_the_job_is_called_after_its_script() -> None:
+    assert job_name(None, ("python", "/x/my train.py", "--steps", "3")) == "my-train"
+    assert job_name(None, ("./a.out",)) == "a"
+    assert job_name("llama-7b", ("python",)) == "llama-7b"
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "-x", ".hidden", "ä", "a" * 101])
+def test_a_job_name_that_cannot_be_part_of_a_key_is_refused(name: str) -> None:
+    with pytest.raises(PreflightError, match="--job"):
+        job_name(name, ("python",))
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=3))
+def test_any_command_gives_a_usable_name(command: list[str]) -> None:
+    name = job_name(None, command)
+    assert job_name(name, command) == name
+
+
+def test_a_run_folder_is_made_with_room_for_logs_and_checkpoints(tmp_path: Path) -> None:
+    folder = create_run_folder(None, tmp_path / "runs", "demo", NOON)
+    assert folder.name.startswith("demo-20260101-120000")
+    assert (folder / "logs").is_dir()
+    assert (folder / "checkpoints").is_dir()
+    assert sorted(entry.name for entry in folder.iterdir()) == ["checkpoints", "logs"]
+
+
+def test_a_run_folder_that_holds_a_run_is_refused(tmp_path: Path) -> None:
+    create_run_folder(tmp_path / "run", tmp_path, "demo", NOON)
+    RECORD.write(tmp_path / "run")
+    with pytest.raises(PreflightError, match="already holds a run"):
+        create_run_folder(tmp_path / "run", tmp_path, "demo", NOON)
+
+
+def test_a_run_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PreflightError, match="--run-folder"):
+        create_run_folder(tmp_path / "file" / "run", tmp_path, "demo", NOON)
+
+
+def test_sockets_lie_in_a_private_folder_that_goes_away() -> None:
+    folder = create_socket_folder()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    (folder / "bus.sock").touch()
+    remove_socket_folder(folder)
+    assert not folder.exists()
+
+
+def test_a_record_is_read_as_it_was_written_and_leaves_no_draft(tmp_path: Path) -> None:
+    RECORD.write(tmp_path)
+    assert RunRecord.read(tmp_path) == RECORD
+    assert [entry.name for entry in tmp_path.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"job": "x"}'])
+def test_a_damaged_record_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(RunRecordError, match=r"run\.json"):
+        RunRecord.read(tmp_path)
