@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from paramedic.remediation.configuration import (
     ControllerSettings,
     PolicySettings,

@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from paramedic.diagnosis.contract import Fault, RecommendedAction, Scope, Severity, Status, Verdict
 from paramedic.ingest.contract import JobName, NodeName
 from paramedic.remediation.contract import Action, ActionState, Incident, IncidentState

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from paramedic.diagnosis.contract import Fault, Phase, Scope, Status, Verdict
 from paramedic.ingest.contract import Event, EventKind, JobName, JobState
 from paramedic.remediation.contract import LedgerRow
@@ -256,5 +258,5 @@ def test_any_sequence_adds_up_to_wall_time_without_overlap_or_hole(
     assert share is None or 0.0 <= share <= 1.0
     assert all(
         (before.spent_on, before.incident) != (after.spent_on, after.incident)
-        for before, after in zip(rows, rows[1:], strict=False)
+        for before, after in pairwise(rows)
     )

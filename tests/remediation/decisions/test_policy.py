@@ -9,6 +9,7 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from paramedic.diagnosis.contract import Fault, Phase, RecommendedAction, Scope, Status, Verdict
 from paramedic.ingest.contract import NodeName
 from paramedic.remediation.configuration import PolicySettings

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+
 from paramedic.diagnosis.contract import RecommendedAction
 from paramedic.ingest.contract import JobName, NodeName
 from paramedic.remediation.contract import Action, ActionState

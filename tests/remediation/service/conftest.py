@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
+
 from paramedic.diagnosis.contract import Verdict
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.contract import Event, JobName, Start, Topic
@@ -67,8 +68,8 @@ def launcher() -> InMemoryLauncher:
 
 
 @pytest.fixture
-def house(store: Store, launcher: InMemoryLauncher, clock: HandClock) -> Iterator[House]:
-    yield House(store, MemoryBus(), launcher, clock)
+def house(store: Store, launcher: InMemoryLauncher, clock: HandClock) -> House:
+    return House(store, MemoryBus(), launcher, clock)
 
 
 @pytest.fixture(scope="session")

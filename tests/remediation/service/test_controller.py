@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+
 from paramedic.diagnosis.contract import Status, Verdict
 from paramedic.ingest.contract import JobName, NodeName
 from paramedic.remediation.casework import Casework
@@ -71,7 +72,7 @@ class RoughLauncher:
         return (Placement(NodeName("node-0001"), 1, 1001, 0),)
 
 
-class Crash(Exception):
+class CrashError(Exception):
     """The process ends here."""
 
 
@@ -144,8 +145,8 @@ def test_a_crash_after_the_call_repeats_it_and_nothing_is_done_twice(
     ward: Ward, verdict_of: Build
 ) -> None:
     ward.take(verdict_of())
-    ward.launcher.break_after_apply = [Crash()]
-    with pytest.raises(Crash):
+    ward.launcher.break_after_apply = [CrashError()]
+    with pytest.raises(CrashError):
         ward.advance()
     assert ward.action().state is ActionState.ACTING
     assert Progress.of(ward.action()).applied_at is None
@@ -156,8 +157,8 @@ def test_a_crash_after_the_call_repeats_it_and_nothing_is_done_twice(
 
 def test_a_crash_before_the_call_forgets_nothing(ward: Ward, verdict_of: Build) -> None:
     ward.take(verdict_of())
-    ward.launcher.break_before_apply = [Crash()]
-    with pytest.raises(Crash):
+    ward.launcher.break_before_apply = [CrashError()]
+    with pytest.raises(CrashError):
         ward.advance()
     ward.advance(times=2)
     assert ward.applied == 1

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from paramedic.diagnosis.contract import Verdict
 from paramedic.ingest.contract import Event, EventKind, Message, Topic
 from paramedic.remediation.intake import UnreadableMessageError, VerdictMessage, read

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from paramedic.diagnosis.contract import Fault, Status, Verdict
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.contract import Event, EventKind, JobName, NodeName, Start, Topic

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from paramedic.diagnosis.contract import Verdict
 from paramedic.remediation.contract import (
     StoreAddressError,
@@ -18,7 +19,7 @@ from paramedic.remediation.contract import (
 )
 from paramedic.remediation.store.store import Store, open_store
 
-type_of_verdicts = Callable[..., Verdict]
+Build = Callable[..., Verdict]
 
 
 @contextmanager
@@ -42,9 +43,7 @@ def test_sqlite_keeps_a_write_ahead_log_and_checks_foreign_keys(store_url: str) 
     connection.close()
 
 
-def test_what_was_stored_is_there_after_opening_again(
-    store_url: str, verdict_of: type_of_verdicts
-) -> None:
+def test_what_was_stored_is_there_after_opening_again(store_url: str, verdict_of: Build) -> None:
     verdict = verdict_of()
     first = open_store(store_url)
     with first.writing() as tx:
@@ -56,7 +55,7 @@ def test_what_was_stored_is_there_after_opening_again(
     second.close()
 
 
-def test_a_block_that_fails_stores_nothing(store: Store, verdict_of: type_of_verdicts) -> None:
+def test_a_block_that_fails_stores_nothing(store: Store, verdict_of: Build) -> None:
     verdict = verdict_of()
 
     def store_and_fail() -> None:
@@ -71,7 +70,7 @@ def test_a_block_that_fails_stores_nothing(store: Store, verdict_of: type_of_ver
 
 
 def test_a_locked_database_is_unavailable_and_works_again_afterwards(
-    store_url: str, verdict_of: type_of_verdicts
+    store_url: str, verdict_of: Build
 ) -> None:
     verdict = verdict_of()
     store = open_store(store_url, busy_timeout_seconds=0.01)
@@ -94,23 +93,28 @@ def test_readers_are_not_held_up_by_a_writer(store_url: str) -> None:
 
 
 def test_a_full_disk_is_unavailable_and_loses_nothing_that_was_stored(
-    store: Store, verdict_of: type_of_verdicts
+    store: Store, verdict_of: Build
 ) -> None:
     first = verdict_of("FIRST")
     with store.writing() as tx:
         tx.verdicts.put(first, first.to_json())
     large = verdict_of("LARGE", summary="x" * 10_000_000)
-    with pytest.raises(StoreUnavailableError, match="full"), store.writing() as tx:
-        # SQLite answers exactly as on a full disk when a database may not grow any more.
-        tx.verdicts._connection.exec_driver_sql("PRAGMA max_page_count = 1")
-        tx.verdicts.put(large, large.to_json())
+
+    def store_too_much() -> None:
+        with store.writing() as tx:
+            # SQLite answers exactly as on a full disk when a database may not grow any more.
+            tx._connection.exec_driver_sql("PRAGMA max_page_count = 1")
+            tx.verdicts.put(large, large.to_json())
+
+    with pytest.raises(StoreUnavailableError, match="full"):
+        store_too_much()
     with store.reading() as view:
         assert view.verdicts.get("FIRST") == first
         assert view.verdicts.get("LARGE") is None
 
 
 def test_a_value_that_the_database_cannot_take_is_not_tried_again(
-    store: Store, verdict_of: type_of_verdicts
+    store: Store, verdict_of: Build
 ) -> None:
     verdict = verdict_of(identity={"not": "a text"})
     with pytest.raises(StoreDataError), store.writing() as tx:
@@ -146,7 +150,7 @@ def test_a_database_of_another_layout_is_refused(store_url: str) -> None:
         open_store(store_url)
 
 
-def test_many_threads_may_write_at_once(store: Store, verdict_of: type_of_verdicts) -> None:
+def test_many_threads_may_write_at_once(store: Store, verdict_of: Build) -> None:
     def put(number: int) -> None:
         verdict = verdict_of(f"V{number}")
         with store.writing() as tx:

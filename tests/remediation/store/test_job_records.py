@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 import pytest
+
 from paramedic.ingest.contract import Event, EventKind, JobName, JobState
 from paramedic.remediation.bookkeeping import Bookkeeping
 from paramedic.remediation.contract import Job, LedgerClass, LedgerRow

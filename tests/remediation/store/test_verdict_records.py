@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from paramedic.diagnosis.contract import Fault, Status, Verdict
 from paramedic.ingest.contract import JobName, NodeName
 from paramedic.remediation.contract import VerdictFilter

@@ -17,6 +17,7 @@ from paramedic.api.rest import (
     verdict_routes,
 )
 from paramedic.api.rest.docs_page import CONTENT_SECURITY_POLICY, docs_page
+from paramedic.api.rest.openapi import finish
 from paramedic.api.rest.state import ApiState
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
+        # The variables of the user's own tracing must not reach into this server.
+        telemetry={"auto_configure": False},
     )
     app.state.paramedic = ApiState(records, version, alive)
     for routes in (job_routes, verdict_routes, incident_routes, health_routes):
@@ -57,21 +60,10 @@ class _Api(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, made once."""
         if self.openapi_schema is None:
-            _name_problems(super().openapi())
+            finish(super().openapi())
         return super().openapi()
 
     def docs(self) -> HTMLResponse:
         """The documentation for people."""
         headers = {"content-security-policy": CONTENT_SECURITY_POLICY}
         return HTMLResponse(docs_page(self.openapi()), headers=headers)
-
-
-def _name_problems(openapi: dict[str, Any]) -> None:
-    # FastAPI books every model under the route's own media type.
-    for methods in openapi["paths"].values():
-        for operation in methods.values():
-            for status, response in operation["responses"].items():
-                if status != "200":
-                    response["content"] = {
-                        problem.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}
-                    }

@@ -25,7 +25,7 @@ def metrics_page(records: Records, version: str) -> bytes:
     return generate_latest(registry)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Counts(Collector):
     jobs: Sequence[Job]
     tally: Tally

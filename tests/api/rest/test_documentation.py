@@ -1,0 +1,103 @@
+"""The OpenAPI document and the page that is made of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+OPERATIONS = {
+    "/v1/jobs": "list_jobs",
+    "/v1/jobs/{job}": "get_job",
+    "/v1/verdicts": "list_verdicts",
+    "/v1/verdicts/{verdict_id}": "get_verdict",
+    "/v1/incidents": "list_incidents",
+    "/v1/incidents/{incident_id}": "get_incident",
+    "/healthz": "get_health",
+    "/metrics": "get_metrics",
+}
+
+
+@pytest.fixture
+def openapi(client: Any) -> Any:
+    return client.get("/openapi.json").json()
+
+
+def test_operation_ids_are_stable(openapi: Any) -> None:
+    found = {path: methods["get"]["operationId"] for path, methods in openapi["paths"].items()}
+    assert found == OPERATIONS
+
+
+def test_every_error_is_documented_as_problem_details(openapi: Any) -> None:
+    for methods in openapi["paths"].values():
+        responses = methods["get"]["responses"]
+        errors = {status: found for status, found in responses.items() if status != "200"}
+        assert "503" in errors
+        assert all(
+            set(found["content"]) == {"application/problem+json"} for found in errors.values()
+        )
+    assert "HTTPValidationError" not in openapi["components"]["schemas"]
+
+
+def test_every_document_has_an_example(openapi: Any) -> None:
+    for path, methods in openapi["paths"].items():
+        for content in methods["get"]["responses"]["200"]["content"].values():
+            name = content["schema"].get("$ref", "").rpartition("/")[2]
+            if path != "/metrics":
+                assert openapi["components"]["schemas"][name]["examples"], path
+
+
+def test_the_examples_are_what_the_api_answers_with(openapi: Any, client: Any) -> None:
+    schemas = openapi["components"]["schemas"]
+    for path, name in (
+        ("/v1/jobs/llama", "JobDetailDocument"),
+        ("/v1/incidents/inc-V1", "IncidentDetailDocument"),
+        ("/healthz", "HealthDocument"),
+    ):
+        assert set(client.get(path).json()) == set(schemas[name]["examples"][0]), path
+    verdict = set(client.get("/v1/verdicts/V1").json()) - {"from_the_future"}
+    assert verdict == set(schemas["VerdictDocument"]["examples"][0])
+
+
+class Outside(HTMLParser):
+    """Collects whatever a page would load or link."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+
+
+def test_the_page_shows_every_operation_and_loads_nothing_from_outside(client: Any) -> None:
+    response = client.get("/docs")
+    assert response.headers["content-security-policy"].startswith("default-src 'none'")
+    page = Outside()
+    page.feed(response.text)
+    assert page.links == ["/openapi.json"]
+    assert not page.tags & {"script", "link", "img", "iframe"}
+    assert set(re.findall(r'<section id="(\w+)">', response.text)) == set(OPERATIONS.values())
+    assert "GET /v1/verdicts/{verdict_id}" in response.text
+
+
+def test_text_is_escaped() -> None:
+    from paramedic.api.rest.docs_page import docs_page
+
+    operation = {
+        "operationId": "x",
+        "description": "<b>",
+        "responses": {"200": {"content": {"application/json": {}}}},
+    }
+    openapi = {
+        "info": {"title": "<i>", "version": "1"},
+        "paths": {"/<u>": {"get": operation}},
+        "components": {"schemas": {}},
+    }
+    page = docs_page(json.loads(json.dumps(openapi)))
+    assert not {"<b>", "<i>", "<u>"} & set(re.findall(r"<.>", page))
