@@ -253,6 +253,16 @@ def test_a_frozen_survivor_of_an_earlier_recovery_can_still_be_replaced() -> Non
     assert job.membership.generation == 2
 
 
+def test_a_newcomer_that_hangs_before_it_is_assigned_can_be_replaced() -> None:
+    job = training_job(spares=0)
+    lose(job, NODES[1])
+    assert job.node_of(1) == NODES[3]
+    assert job.replace(NODES[3], 0, "verdict-1").effect is Effect.APPLIED
+    job.cooperate()
+    assert job.node_of(1) == NODES[4]
+    assert job.states()[-1] == "training"
+
+
 def test_what_carries_no_rank_is_not_replaced() -> None:
     job = training_job()
     assert job.replace(NODES[3], 0, "a").effect is Effect.REFUSED

@@ -45,7 +45,7 @@ def main(description: str) -> int:
         try:
             result = LocalJob(config, publish, services=services).run()
         except LauncherSetupError as error:
-            print(error, file=sys.stderr)
+            sys.stderr.write(f"{error}\n")
             return 2
     summary = {
         "end": result.end,

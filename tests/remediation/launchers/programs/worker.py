@@ -24,9 +24,9 @@ def send(control: socket.socket, **message: Any) -> None:
 
 
 def main() -> int:
-    print(f"{NODE} starts", flush=True)
+    sys.stderr.write(f"{NODE} starts\n")
     if "WORKER_EXITS_WITH" in os.environ:
-        print("this worker is broken", file=sys.stderr)
+        sys.stderr.write("this worker is broken\n")
         return int(os.environ["WORKER_EXITS_WITH"])
     if IS_DEAF:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -83,18 +83,28 @@ class ControlDesk:
         return PlacementsReply(self._job, membership.generation, membership.placements())
 
     def _bind(self, client: Client, message: Hello) -> None:
-        if client.node not in (None, message.node):
-            self._server.drop(client, f"says hello as {message.node} too")
-            return
-        if not self._membership.has_worker(message.node):
-            self._server.drop(client, f"says hello as {message.node}, which is no live worker")
+        refusal = self._reason_against(client, message)
+        if refusal is not None:
+            self._server.drop(client, f"says hello as {message.node}{refusal}")
             return
         before = self._workers.get(message.node)
         client.node = message.node
+        client.process_id = message.process_id
         self._workers[message.node] = client
         if before is not None and before is not client:
-            self._server.drop(before, "a newer connection of the same node took its place")
+            self._server.drop(before, "the same process has a newer connection")
         self._membership.heard(message.node, message, self._clock.monotonic())
+
+    def _reason_against(self, client: Client, message: Hello) -> str | None:
+        if client.node not in (None, message.node):
+            return f" after {client.node}"
+        if not self._membership.has_worker(message.node):
+            return ", which is no live worker"
+        before = self._workers.get(message.node)
+        if before is not None and before.process_id != message.process_id:
+            # A data-loader process, say, that imports the user's script once more.
+            return f" from process {message.process_id}, but process {before.process_id} is it"
+        return None
 
     def _heard_worker(self, client: Client, message: FromWorker) -> None:
         if client.node is None:

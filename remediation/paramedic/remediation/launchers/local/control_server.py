@@ -36,11 +36,12 @@ _LONGEST_SOCKET_PATH_BYTES = 107
 
 
 class Client:
-    """One connection. `node` is set once the client has said `hello`."""
+    """One connection. `node` and `process_id` are set once the client has said `hello`."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         self.node: NodeName | None = None
+        self.process_id: int | None = None
         self.lines = LineBuffer()
         self.unsent = bytearray()
         self.is_open = True

@@ -54,7 +54,4 @@ def _reason_against(job: JobRecord, worker: Worker, request: Replace) -> Outcome
     if worker.rank_since is not None and request.generation < worker.rank_since:
         reason = f"{worker.node} took its rank in generation {worker.rank_since}, later than that"
         return Outcome(Effect.ALREADY_DONE, reason)
-    if worker.rank_since is None and job.placed:
-        reason = f"{worker.node} has not taken its rank yet"
-        return Outcome(Effect.ALREADY_DONE, reason)
     return None
