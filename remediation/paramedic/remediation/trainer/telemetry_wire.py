@@ -38,7 +38,7 @@ class RankBatch:
 
 def encode_batch(batch: RankBatch, *, compressed: bool = False) -> bytes:
     """The batch's bytes. One row is too small for compression to gain anything."""
-    metrics = list(batch.values)
+    metrics = sorted(batch.values)
     columns = [{"metric": metric, "type": _type_of(metric)} for metric in metrics]
     table: dict[str, object] = {
         "columns": columns,
