@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.contract import Bus, BusAddressError
 
 VALID_FORMS = "memory:, unix:/path or kafka://host:port[,host:port][?prefix=paramedic]"
 _PREFIX = re.compile(r"[A-Za-z0-9._-]{1,200}")
-_SERVER = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})")
+_KAFKA = re.compile(r"kafka://(?P<servers>[^?]*)(?:\?(?P<query>.*))?", re.DOTALL)
+_SERVER = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 _PORT_LIMIT = 65_535
 
 
@@ -38,15 +39,15 @@ def _embedded(path: Path) -> Bus:
 
 
 def _kafka(address: str) -> Bus:
-    parts = urlsplit(address)
-    servers = tuple(parts.netloc.split(","))
+    matched = _KAFKA.fullmatch(address)
+    if matched is None:
+        raise _invalid(address, "kafka: goes on with //host:port")
+    servers = tuple(matched["servers"].split(","))
     for server in servers:
-        matched = _SERVER.fullmatch(server)
-        if matched is None or not 1 <= int(matched[1]) <= _PORT_LIMIT:
+        parts = _SERVER.fullmatch(server)
+        if parts is None or not 1 <= int(parts["port"]) <= _PORT_LIMIT:
             raise _invalid(address, f"{server!r} is not host:port")
-    if parts.path not in ("", "/") or parts.fragment:
-        raise _invalid(address, f"{parts.path or parts.fragment!r} has no meaning")
-    return _kafka_bus(servers, _prefix(address, parts.query))
+    return _kafka_bus(servers, _prefix(address, matched["query"] or ""))
 
 
 def _prefix(address: str, query: str) -> str:

@@ -29,37 +29,32 @@ class KafkaBus:
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._settings = settings
+        self.settings = settings
         self._clock = clock
         self._pause = pause
-        self._topics_exist = False
         _quieten_the_library()
 
     def publisher(self) -> KafkaPublisher:
         """A new, connected publisher. Raises BusUnavailableError when no broker answers."""
-        self._ensure_topics()
-        return KafkaPublisher(self._settings, self._clock)
+        return KafkaPublisher(self.settings, self._ensure_topics)
 
     def subscribe(self, topics: Sequence[Topic], start: Start) -> KafkaSubscription:
         """A new, connected subscription. Raises BusUnavailableError when no broker answers."""
         self._ensure_topics()
-        return KafkaSubscription(self._settings, topics, start, self._clock)
+        return KafkaSubscription(self.settings, topics, start, self._clock)
 
     def _ensure_topics(self) -> None:
-        require_listener(self._settings, self._clock, self._pause)
-        if self._topics_exist:
-            return
+        require_listener(self.settings, self._clock, self._pause)
         try:
-            admin = KafkaAdminClient(**self._settings.connection())
+            admin = KafkaAdminClient(**self.settings.connection())
         except KafkaTimeoutError as error:
-            raise no_broker(self._settings) from error
+            raise no_broker(self.settings) from error
         except KafkaError as error:
-            raise no_broker(self._settings, str(error)) from error
+            raise no_broker(self.settings, str(error)) from error
         try:
-            _create_missing(admin, self._settings)
+            _create_missing(admin, self.settings)
         finally:
             admin.close()
-        self._topics_exist = True
 
 
 def _create_missing(admin: KafkaAdminClient, settings: KafkaSettings) -> None:

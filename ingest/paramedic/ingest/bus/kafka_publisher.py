@@ -28,31 +28,40 @@ class _Producer(KafkaProducer):  # type: ignore[misc]  # the library ships no ty
 
 
 class KafkaPublisher:
-    """Hands messages to the producer's thread and keeps count of what is on its way."""
+    """Hands messages to the producer's thread and keeps count of what is on its way.
 
-    def __init__(self, settings: KafkaSettings, clock: Callable[[], float]) -> None:
+    A producer whose message the broker never took is replaced: after some failures (a broker that
+    forgot its producers, for one) it would refuse every further message.
+    """
+
+    def __init__(self, settings: KafkaSettings, prepare: Callable[[], None]) -> None:
+        """`prepare` makes sure that a broker answers and the topics exist, or raises."""
         self._settings = settings
-        self._clock = clock
+        self._prepare = prepare
+        self._renewal = threading.Lock()
+        self._broken = threading.Event()
         self._changed = threading.Condition()
         self._in_flight = 0
         self._in_flight_bytes = 0
         self._lost = 0
         self._lost_reason = ""
         self._closed = False
+        prepare()
         self._producer = _connect(settings)
 
     def publish(self, topic: Topic, key: str, payload: bytes) -> None:
         """Hand one message over.
 
-        Raises ContractError when it is too large, BusUnavailableError when closed or when the
-        broker has taken nothing for too long.
+        Raises ContractError when it is too large, BusUnavailableError when closed, when the
+        broker has taken nothing for too long, or when it is lost and does not answer again.
         """
         if self._closed:
             raise BusUnavailableError("this publisher is closed: make a new one")
         encoded = encoded_key(topic, key, payload)
+        producer = self._working_producer()
         self._wait_for_room(len(payload))
         try:
-            future = self._producer.send(
+            future = producer.send(
                 topic.qualified(self._settings.prefix), value=payload, key=encoded
             )
         except KafkaError as error:
@@ -88,6 +97,16 @@ class KafkaPublisher:
             _LOG.warning("closing the publisher: %s", error)
         self._producer.close(timeout=_CLOSE_SECONDS)
 
+    def _working_producer(self) -> _Producer:
+        with self._renewal:
+            if self._broken.is_set():
+                _LOG.info("connecting to %s again", self._settings.described())
+                self._prepare()
+                self._producer.close(timeout=_CLOSE_SECONDS)
+                self._producer = _connect(self._settings)
+                self._broken.clear()
+            return self._producer
+
     def _wait_for_room(self, size_bytes: int) -> None:
         with self._changed:
             if not self._changed.wait_for(self._has_room, self._settings.connect_seconds):
@@ -108,6 +127,7 @@ class KafkaPublisher:
         with self._changed:
             self._lost += 1
             self._lost_reason = str(error)
+        self._broken.set()
         self._left(size_bytes)
 
 

@@ -32,6 +32,11 @@ class KafkaSettings:
         if not self.servers or self.partitions < 1 or self.connect_seconds <= 0:
             raise ValueError(f"servers, partitions and connect_seconds must be set: {self}")
 
+    @property
+    def request_seconds(self) -> float:
+        """For one request; a delivery has time for at least two."""
+        return min(10.0, self.reconnect_seconds / 2)
+
     def described(self) -> str:
         """The brokers as a person would write them."""
         return ", ".join(self.servers)
@@ -42,17 +47,19 @@ class KafkaSettings:
             "bootstrap_servers": list(self.servers),
             "bootstrap_timeout_ms": int(self.connect_seconds * _MILLISECONDS),
             "client_id": "paramedic",
-            "request_timeout_ms": 10 * _MILLISECONDS,
+            "request_timeout_ms": int(self.request_seconds * _MILLISECONDS),
             "reconnect_backoff_max_ms": _MILLISECONDS,
             "metadata_max_age_ms": 30 * _MILLISECONDS,
         }
 
 
-def no_broker(settings: KafkaSettings, reason: str = "") -> BusUnavailableError:
-    """The one line for a broker that cannot be reached."""
+def no_broker(
+    settings: KafkaSettings, reason: str = "", waited_seconds: float | None = None
+) -> BusUnavailableError:
+    """The one line for a broker that cannot be reached; without a time, `connect_seconds`."""
+    waited = settings.connect_seconds if waited_seconds is None else waited_seconds
     because = f", {reason}" if reason else ""
     return BusUnavailableError(
-        f"no Kafka broker answers at {settings.described()}"
-        f" (after {settings.connect_seconds:g} s{because}):"
+        f"no Kafka broker answers at {settings.described()} (after {waited:.3g} s{because}):"
         " start one, or run without --bus kafka"
     )

@@ -130,7 +130,7 @@ class KafkaSubscription:
                 "no Kafka broker answers at %s since %.0f s", self._settings.described(), away
             )
             if away >= self._settings.reconnect_seconds:
-                raise no_broker(self._settings, f"silent for {away:.0f} s") from error
+                raise no_broker(self._settings, "it went silent", away) from error
         else:
             self._last_contact = self._clock()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from paramedic.ingest.contract import BusAddressError
@@ -19,6 +20,12 @@ def checked_path(path: Path) -> Path:
             f"bus socket {str(path)!r}: {size} bytes, a Unix socket's path has at most"
             f" {SOCKET_PATH_LIMIT_BYTES}: use a shorter folder"
         )
-    if path.exists() and not path.is_socket():
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return path
+    except OSError as error:
+        raise BusAddressError(f"bus socket {path}: {error.strerror}: use another folder") from error
+    if not stat.S_ISSOCK(mode):
         raise BusAddressError(f"bus socket {path}: a file of another kind lies there: remove it")
     return path

@@ -1,0 +1,190 @@
+"""The embedded broker on a real socket: who may come in, who is dropped, who is never held up."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import stat
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from paramedic.ingest.bus.embedded.broker import BrokerLimits, EmbeddedBroker
+from paramedic.ingest.bus.embedded.client import EmbeddedBus
+from paramedic.ingest.bus.retention import Retention
+from paramedic.ingest.contract import (
+    BusAddressError,
+    BusUnavailableError,
+    Message,
+    Start,
+    Subscription,
+    Topic,
+)
+
+PATIENCE_SECONDS = 10.0
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker(tmp_path / "bus.sock") as broker:
+        yield broker
+
+
+def wait_for(condition: Callable[[], bool]) -> bool:
+    """Whether the condition came true before patience ran out."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    turn = threading.Event()
+    while not condition() and time.monotonic() < deadline:
+        turn.wait(0.005)
+    return condition()
+
+
+def connect(broker: EmbeddedBroker) -> socket.socket:
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    client.settimeout(PATIENCE_SECONDS)
+    client.connect(str(broker.path))
+    return client
+
+
+def arrivals(subscription: Subscription, count: int) -> list[Message]:
+    messages: list[Message] = []
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while len(messages) < count and time.monotonic() < deadline:
+        messages.extend(subscription.poll(0.5))
+    return messages
+
+
+def test_only_this_user_can_reach_the_socket(broker: EmbeddedBroker) -> None:
+    assert stat.S_IMODE(broker.path.stat().st_mode) == 0o600
+
+
+def test_the_socket_vanishes_with_the_broker(tmp_path: Path) -> None:
+    broker = EmbeddedBroker(tmp_path / "bus.sock")
+    broker.start()
+    broker.close()
+    broker.close()
+    assert not broker.path.exists()
+
+
+def test_a_socket_left_by_a_dead_broker_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "bus.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
+        dead.bind(str(path))
+    with EmbeddedBroker(path):
+        EmbeddedBus(path).publisher().close()
+
+
+def test_a_second_broker_at_the_same_path_is_refused(broker: EmbeddedBroker) -> None:
+    with pytest.raises(BusUnavailableError, match="another broker answers"):
+        EmbeddedBroker(broker.path).start()
+    EmbeddedBus(broker.path).publisher().close()
+
+
+def test_a_file_in_the_way_is_reported_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "bus.sock"
+    path.write_text("precious")
+    with pytest.raises(BusAddressError, match="another kind"):
+        EmbeddedBroker(path).start()
+    assert path.read_text() == "precious"
+
+
+def test_a_path_too_long_for_a_socket_is_reported_with_its_size(tmp_path: Path) -> None:
+    with pytest.raises(BusAddressError, match="at most 107"):
+        EmbeddedBroker(tmp_path / ("x" * 120)).start()
+
+
+def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(BusUnavailableError, match="cannot be made"):
+        EmbeddedBroker(tmp_path / "nowhere" / "bus.sock").start()
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [b"GET / HTTP/1.1\r\n\r\n", struct.pack("<IB", 1, 200), struct.pack("<I", 2**31)],
+    ids=["another protocol", "unknown frame", "huge frame"],
+)
+def test_a_hostile_client_is_dropped_with_a_log_line_and_others_go_on(
+    broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture, noise: bytes
+) -> None:
+    subscription = EmbeddedBus(broker.path).subscribe([Topic.EVENTS], Start.LATEST)
+    with caplog.at_level(logging.WARNING), connect(broker) as hostile:
+        hostile.sendall(noise)
+        assert hostile.recv(1) == b""
+        assert wait_for(lambda: broker.counts.clients_dropped == 1)
+    assert "client was dropped" in caplog.text
+    broker.publish_local(Topic.EVENTS, "k", b"still here")
+    assert [message.payload for message in arrivals(subscription, 1)] == [b"still here"]
+    subscription.close()
+
+
+def test_a_client_that_leaves_in_the_middle_of_a_frame_does_no_harm(
+    broker: EmbeddedBroker,
+) -> None:
+    with connect(broker) as client:
+        client.sendall(struct.pack("<IB", 1000, 1) + b"half")
+    bus = EmbeddedBus(broker.path)
+    publisher = bus.publisher()
+    publisher.publish(Topic.EVENTS, "k", b"x")
+    publisher.flush(PATIENCE_SECONDS)
+    publisher.close()
+    assert broker.counts.clients_dropped == 0
+
+
+def test_more_clients_than_allowed_are_turned_away(tmp_path: Path) -> None:
+    limits = BrokerLimits(clients=2)
+    with EmbeddedBroker(tmp_path / "bus.sock", limits) as broker:
+        with connect(broker), connect(broker), connect(broker) as third:
+            assert third.recv(1) == b""
+        assert wait_for(lambda: broker.counts.clients_dropped == 1)
+
+
+def test_a_slow_subscriber_never_blocks_publishers_and_learns_what_it_missed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    limits = BrokerLimits(Retention(limit_bytes=500_000))
+    with EmbeddedBroker(tmp_path / "bus.sock", limits) as broker:
+        bus = EmbeddedBus(broker.path)
+        slow = bus.subscribe([Topic.TELEMETRY], Start.LATEST)
+        publisher = bus.publisher()
+        for _ in range(3000):
+            publisher.publish(Topic.TELEMETRY, "k", bytes(1000))
+        publisher.flush(PATIENCE_SECONDS)
+        received = 0
+        while received + slow.missed_messages < 3000:
+            messages = slow.poll(PATIENCE_SECONDS)
+            assert messages
+            received += len(messages)
+        publisher.close()
+        slow.close()
+        assert slow.missed_messages == broker.counts.messages_missed > 0
+        assert received > 0
+    assert "slow subscriber missed" in caplog.text
+
+
+def test_the_owner_publishes_without_waiting_for_anybody(broker: EmbeddedBroker) -> None:
+    stuck = EmbeddedBus(broker.path).subscribe([Topic.EVENTS], Start.LATEST)
+    durations = []
+    for _ in range(500):
+        started = time.perf_counter()
+        broker.publish_local(Topic.EVENTS, "job", bytes(20_000))
+        durations.append(time.perf_counter() - started)
+    stuck.close()
+    assert sorted(durations)[250] < 0.005
+
+
+def test_the_owner_and_its_clients_are_on_one_bus(broker: EmbeddedBroker) -> None:
+    inside = broker.bus().subscribe([Topic.EVENTS], Start.LATEST)
+    outside = EmbeddedBus(broker.path).subscribe([Topic.EVENTS], Start.LATEST)
+    publisher = EmbeddedBus(broker.path).publisher()
+    publisher.publish(Topic.EVENTS, "k", b"from a client")
+    publisher.flush(PATIENCE_SECONDS)
+    broker.bus().publisher().publish(Topic.EVENTS, "k", b"from the owner")
+    for subscription in (inside, outside):
+        payloads = [message.payload for message in arrivals(subscription, 2)]
+        assert payloads == [b"from a client", b"from the owner"]
+        subscription.close()
+    publisher.close()
