@@ -41,9 +41,9 @@ def test_the_approximation_agrees_with_simulation(level: float, allowance: float
 
 
 def test_for_correlated_noise_the_approximation_is_on_the_safe_side() -> None:
-    simulated = mean_slots_to_alarm(9.0, 1.0, 0.5, runs=300)
-    stated = slots_to_false_alarm(9.0, 1.0, Noise(0.5))
-    assert stated * 0.5 < simulated < stated * 8
+    simulated = mean_slots_to_alarm(7.0, 1.0, 0.5, runs=150)
+    stated = slots_to_false_alarm(7.0, 1.0, Noise(0.5))
+    assert stated < simulated < stated * 10
 
 
 @given(

@@ -25,8 +25,8 @@ def comparable_part(window: Window, picture: JobPicture, settings: StragglerSett
     """
     begun = picture.begun(window.last_second)
     seconds = range(window.first_second, window.last_second + 1)
-    fit = [second >= begun and picture.is_fit(second, settings) for second in seconds]
-    observed = window.observed & np.array(fit, dtype=np.bool_)
+    fit = np.array(picture.fit_part(seconds, settings), dtype=np.bool_)
+    observed = window.observed & (fit & (np.array(seconds) >= begun))
     return replace(window, observed=observed & _with_progress(window, observed)[:, None, :])
 
 

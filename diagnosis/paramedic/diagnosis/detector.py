@@ -160,7 +160,7 @@ class JobDetector:
 
     def _judge_slot(self, second: int) -> Iterator[Verdict]:
         picture, settings = self._state.picture, self._config.straggler
-        if not picture.is_fit(second, settings):
+        if picture.finished or not picture.is_fit(second, settings):
             return
         if picture.begun(second) != self._state.judged_generation_begun:
             self._state.judged_generation_begun = picture.begun(second)

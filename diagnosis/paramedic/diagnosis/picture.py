@@ -62,12 +62,18 @@ class JobPicture:
 
     def is_fit(self, second: int, settings: StragglerSettings) -> bool:
         """Whether the job was training steadily in this second, so that ranks can be compared."""
-        if second < self.begun(second) + settings.settle_seconds:
-            return False
-        return all(
-            state is JobState.TRAINING or not begun < second + 1 or second >= ended + settle
-            for begun, ended, state, settle in self._stretches(settings)
-        )
+        return self.fit_part(range(second, second + 1), settings)[0]
+
+    def fit_part(self, seconds: range, settings: StragglerSettings) -> list[bool]:
+        """`is_fit` of each of these seconds."""
+        unfit = [s for s in self._stretches(settings) if s[2] is not JobState.TRAINING]
+        return [
+            second >= self.begun(second) + settings.settle_seconds
+            and all(
+                begun >= second + 1 or second >= ended + settle for begun, ended, _, settle in unfit
+            )
+            for second in seconds
+        ]
 
     def _stretches(self, settings: StragglerSettings) -> list[tuple[float, float, JobState, int]]:
         """Begin, end, state, and how long after its end nothing is compared."""
