@@ -204,6 +204,47 @@ def test_a_job_that_is_started_anew_begins_a_new_ledger(states: States, at: At) 
     assert booked(rows) == [("starting", 10, None), ("productive", 10, None)]
 
 
+def test_a_verdict_whose_onset_lies_within_the_recovery_ends_with_it(
+    states: States, verdict_of: Build, at: At
+) -> None:
+    events = states((0, "training"), (50, "recovering"), (60, "training"))
+    verdict = verdict_of(onset=at(55), detected_at=at(70))
+    rows = book(LLAMA, events, [VerdictLife(verdict, at(70), "inc-V1")], at(80))
+    assert [name for name, _, _ in booked(rows)] == [
+        "productive",
+        "recovery",
+        "recovery",
+        "productive",
+    ]
+    assert booked(rows)[-1] == ("productive", 20, None)
+
+
+def test_a_job_that_is_suspended_before_its_first_step_is_suspended(states: States, at: At) -> None:
+    events = states((0, "starting"), (5, "suspended"), (15, "training"))
+    assert booked(book(LLAMA, events, [], at(20))) == [
+        ("starting", 5, None),
+        ("suspended", 10, None),
+        ("productive", 5, None),
+    ]
+
+
+def test_time_spent_on_doing_steps_again_does_not_make_steps_look_slower(
+    states: States, at: At
+) -> None:
+    events = states(
+        (0, "training", {"step": 0}),
+        (100, "recovering"),
+        (100, "training", {"step": 50, "steps_lost": 50}),
+        (200, "recovering"),
+        (200, "training", {"step": 100, "steps_lost": 50}),
+    )
+    # By then 150 steps have taken 150 productive seconds: 50 lost ones take 50 s again.
+    assert booked(book(LLAMA, events, [], at(300)))[1::2] == [
+        ("recomputation", 50, None),
+        ("recomputation", 50, None),
+    ]
+
+
 # Any sequence of states and faults, on a grid coarse enough to collide often.
 _SECONDS = st.integers(0, 40)
 _CHANGES = st.tuples(

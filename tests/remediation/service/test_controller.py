@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -23,7 +23,7 @@ from paramedic.remediation.contract import (
     IncidentState,
     StoreUnavailableError,
 )
-from paramedic.remediation.controller import Controller
+from paramedic.remediation.controller import Controller, due
 from paramedic.remediation.intake import VerdictMessage
 from paramedic.remediation.launchers.in_memory import InMemoryLauncher
 from paramedic.remediation.launchers.port import (
@@ -303,3 +303,18 @@ def test_a_verdict_that_had_to_wait_for_its_node_is_acted_on_in_the_review(
     with ward.store.reading() as view:
         keys = [action.idempotency_key for action in view.actions.of_incident("inc-V1")]
     assert keys == ["V1:replace_rank", "V2:replace_rank"]
+
+
+def test_what_is_under_way_goes_before_what_is_planned(ward: Ward, verdict_of: Build) -> None:
+    ward.take(verdict_of("V1"), verdict_of("V2", node=NodeName("node-0002")))
+    planned, other = ward.action("inc-V1"), ward.action("inc-V2")
+    acting = replace(other, state=ActionState.ACTING)
+    assert due([planned, acting], ward.clock()) == [acting]
+    assert due([planned, other], ward.clock()) == [planned]
+
+
+def test_a_late_message_about_what_is_resolved_plans_nothing(ward: Ward, verdict_of: Build) -> None:
+    ward.take(verdict_of(status=Status.RESOLVED), verdict_of())
+    with ward.store.reading() as view:
+        assert view.actions.of_incident("inc-V1") == ()
+    assert ward.incident().state is IncidentState.RECOVERED

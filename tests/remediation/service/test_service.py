@@ -16,7 +16,16 @@ from hypothesis import strategies as st
 
 from paramedic.diagnosis.contract import Fault, Status, Verdict
 from paramedic.ingest.bus.memory import MemoryBus
-from paramedic.ingest.contract import Event, EventKind, JobName, NodeName, Start, Topic
+from paramedic.ingest.contract import (
+    Event,
+    EventKind,
+    JobName,
+    Message,
+    NodeName,
+    Start,
+    Subscription,
+    Topic,
+)
 from paramedic.remediation.configuration import RemediateConfig
 from paramedic.remediation.contract import ActionState, IncidentState, VerdictFilter
 from paramedic.remediation.launchers.in_memory import InMemoryLauncher
@@ -76,6 +85,30 @@ def test_an_old_story_is_read_to_its_end_before_anything_is_done(
 ) -> None:
     house.say(verdict_of(), verdict_of(status=Status.RESOLVED))
     house.service().turn()
+    assert house.launcher.applied == []
+
+
+class Drip:
+    """A subscription that brings one message at a poll."""
+
+    def __init__(self, inner: Subscription) -> None:
+        self._inner = inner
+        self._kept: list[Message] = []
+
+    def poll(self, timeout_seconds: float) -> list[Message]:
+        self._kept += self._inner.poll(timeout_seconds)
+        taken, self._kept = self._kept[:1], self._kept[1:]
+        return taken
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def test_an_old_story_in_many_pieces_is_read_to_its_end_too(house: Any, verdict_of: Build) -> None:
+    house.say(verdict_of(), verdict_of(status=Status.RESOLVED))
+    service = house.service()
+    service.subscription = Drip(service.subscription)
+    service.turn()
     assert house.launcher.applied == []
 
 
