@@ -23,7 +23,7 @@ from paramedic.ingest.contract import Start, Topic
 _READ_AHEAD_BYTES = 256 * 1024
 """Taken from the log for a subscriber only once the batch before has left, so that a slow one
 costs one batch and nothing more."""
-_UNREAD_LIMIT_BYTES = 1024 * 1024
+_UNREAD_LIMIT_BYTES = 256 * 1024
 """Acknowledgements that a publisher may leave unread before it counts as broken."""
 
 
