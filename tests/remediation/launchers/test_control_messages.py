@@ -54,6 +54,7 @@ REQUESTS: list[tuple[str, FromWorker | FromOperator]] = [
         Checkpoint(1, 9, CheckpointResult.SAVED),
     ),
     ('{"type": "finished", "step": 9}', Finished(9)),
+    ('{"type": "finished", "step": -1}', Finished(-1)),
     (
         (
             '{"type": "replace", "node": "node-0001", "generation": 1,'
@@ -82,7 +83,7 @@ def test_the_documented_lines_are_read(line: str, message: FromWorker | FromOper
         '{"type": null}',
         '{"type": "hello", "node": "", "process_id": 7}',
         '{"type": "hello", "node": "node-0001"}',
-        '{"type": "hello", "node": "\\ud800", "process_id": 7}',
+        '{"type": "finished", "step": -2}',
         '{"type": "store", "generation": 1, "port": 4000.5}',
         '{"type": "store", "generation": true, "port": 4000}',
         '{"type": "committed", "generation": -1, "step": 0}',
@@ -95,6 +96,11 @@ def test_the_documented_lines_are_read(line: str, message: FromWorker | FromOper
 def test_other_lines_are_refused_with_a_reason(line: str) -> None:
     with pytest.raises(MessageError, match=r"."):
         read_request(line.encode())
+
+
+def test_a_text_that_no_log_can_hold_is_made_readable() -> None:
+    line = b'{"type": "failed", "generation": 1, "reason": "bad \\udcff"}'
+    assert read_request(line) == Failed(1, "bad ?")
 
 
 def test_the_refusal_names_the_field_and_what_was_found() -> None:

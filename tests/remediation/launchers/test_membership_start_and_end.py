@@ -148,6 +148,16 @@ def test_a_finished_rank_may_take_its_time_and_a_deaf_spare_may_not() -> None:
     assert job.alive[NODES[1]].signals == [signal.SIGKILL]
 
 
+def test_a_job_without_a_step_to_do_finishes_before_anybody_is_assigned() -> None:
+    job = rehearse(ranks=2, spares=0)
+    for node in NODES[:2]:
+        job.greet(node)
+        job.say(node, Finished(-1))
+        job.exit(node, code=0)
+    assert job.over is not None
+    assert job.over.end is JobEnd.FINISHED
+
+
 def test_a_failure_after_the_last_step_fails_the_job_and_repeats_nothing() -> None:
     job = training_job(ranks=2, spares=0)
     for node in NODES[:2]:

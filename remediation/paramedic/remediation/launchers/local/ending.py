@@ -35,7 +35,8 @@ def fail(
 
 def finish_when_all_did(job: JobRecord, now: float) -> None:
     """When every rank left its loop the spares go; the ranks exit by themselves, in their time."""
-    if job.stage is not Stage.RUNNING or len(job.finished_ranks) < job.rules.ranks:
+    is_alive = job.stage in (Stage.STARTING, Stage.RUNNING)
+    if not is_alive or len(job.finished_ranks) < job.rules.ranks:
         return
     decided = job.over or JobOver(JobEnd.FINISHED, "every rank finished")
     _decide(job, decided)

@@ -38,34 +38,35 @@ class Fields:
         return cls(content)
 
     def text(self, name: str) -> str:
-        """A non-empty string that can be written as UTF-8."""
+        """A string that is not empty."""
         value = self.optional_text(name)
         if not value:
             raise self._wrong(name, "a text")
         return value
 
     def optional_text(self, name: str) -> str | None:
-        """A string, or None when it is absent or null."""
+        """A string that can be written as UTF-8, or None when it is absent or null."""
         value = self.values.get(name)
         if value is None:
             return None
-        if not isinstance(value, str) or _has_lone_surrogate(value):
+        if not isinstance(value, str):
             raise self._wrong(name, "a text")
-        return value
+        # JSON can carry lone surrogates; a log or the bus cannot.
+        return value.encode(errors="replace").decode()
 
-    def number(self, name: str) -> int:
-        """A whole number, zero or more."""
-        value = self.optional_number(name)
+    def number(self, name: str, least: int = 0) -> int:
+        """A whole number, zero or more unless told otherwise."""
+        value = self.optional_number(name, least)
         if value is None:
             raise self._wrong(name, "a whole number")
         return value
 
-    def optional_number(self, name: str) -> int | None:
+    def optional_number(self, name: str, least: int = 0) -> int | None:
         """A whole number, zero or more, or None when it is absent or null."""
         value = self.values.get(name)
         if value is None:
             return None
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise self._wrong(name, "a whole number")
         return value
 
@@ -86,7 +87,3 @@ class Fields:
     def _wrong(self, name: str, wanted: str) -> MessageError:
         found = repr(self.values.get(name))[:80]
         return MessageError(f"{name}: {wanted} is needed, found {found}")
-
-
-def _has_lone_surrogate(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)

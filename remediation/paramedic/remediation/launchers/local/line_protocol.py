@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MAX_LINE_BYTES = 64 * 1024
+MAX_LINE_BYTES = 256 * 1024
 
 
 class LineTooLongError(Exception):

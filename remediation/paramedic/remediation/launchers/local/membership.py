@@ -191,11 +191,12 @@ class Membership:
 
     def _finished(self, worker: Worker, step: int, now: float) -> None:
         job = self._job
-        if worker.rank is None or worker.phase is not WorkerPhase.MEMBER:
-            job.note(f"finished from {worker.node}, which carries no rank, was ignored")
+        if worker.rank is None or worker.phase is WorkerPhase.FINISHED:
+            job.note(f"finished from {worker.node}, which carries no rank now, was ignored")
             return
         worker.phase = WorkerPhase.FINISHED
-        job.steps.saw(step)
+        if step >= 0:
+            job.steps.saw(step)
         job.finished_ranks.add(worker.rank)
         if job.stage is Stage.RECOVERING:
             recovery.finished_too_late(job, worker, now)
@@ -203,7 +204,7 @@ class Membership:
 
     def _publish_checkpoint(self, worker: Worker, message: Checkpoint) -> None:
         details: dict[str, str | int] = {"result": message.result.value, "step": message.step}
-        if message.reason is not None:
+        if message.reason:
             details["reason"] = message.reason
         self._job.outbox.append(
             Publish(EventKind.CHECKPOINT, worker.node, worker.rank, message.generation, details)

@@ -123,11 +123,12 @@ class Finished:
 
     type: ClassVar[str] = "finished"
     step: int
+    """The last step that was done; -1 when there was none to do."""
 
     @classmethod
     def read(cls, fields: Fields) -> Finished:
         """From the fields of a line."""
-        return cls(fields.number("step"))
+        return cls(fields.number("step", least=-1))
 
 
 @dataclass(frozen=True, slots=True)
