@@ -78,7 +78,8 @@ def test_a_clock_that_is_put_right_is_believed_again(node_batch: Batches) -> Non
     assert len(windows.rebased_clocks()) == 1
     for second in range(START + 10, START + 30):
         for node in "abc":
-            windows.accept(node_batch(second, {node: 1.0}), second + 1.0)
+            error = 2 if node == "a" else 0
+            windows.accept(node_batch(second + error, {node: 1.0}), second + 1.0)
     assert windows.rebased_clocks() == ()
     assert windows.window(Entity.NODE).observed[:, 0, -10:].all()
 
@@ -87,3 +88,8 @@ def test_a_lone_node_is_always_believed(node_batch: Batches) -> None:
     windows = run(node_batch, {"a": 5000}, seconds=10)
     assert windows.rebased_clocks() == ()
     assert windows.watermark == START + 5000 + 6
+
+
+def test_a_first_node_of_another_year_is_not_kept_room_for(node_batch: Batches) -> None:
+    windows = run(node_batch, {"a": 1_000_000, "b": 0, "c": 0}, seconds=2)
+    assert max(len(slots.values) for slots in windows.snapshot().slots) < 100

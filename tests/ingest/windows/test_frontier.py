@@ -58,3 +58,12 @@ def test_a_late_heartbeat_shows_that_the_rank_was_alive(
     windows.accept(rank_batch(START + 3, {("a", 0): 1.0}), START + 12.0)
     assert windows.counters().late == 2
     assert windows.frontier().heartbeats[RANK] == Sighting(START + 4, START + 12.0, 0)
+
+
+def test_a_heartbeat_of_a_clock_that_is_not_believed_is_not_kept(
+    windows: JobWindows, node_batch: Batches, rank_batch: Batches
+) -> None:
+    windows.accept(rank_batch(START, {("a", 0): 1.0}), START + 1.0)
+    windows.accept(node_batch(START, {"b": 0.0, "c": 0.0}), START + 1.0)
+    windows.accept(rank_batch(START + 500, {("a", 0): 1.0}), START + 2.0)
+    assert windows.frontier().heartbeats[RANK].second == START

@@ -141,7 +141,7 @@ class JobWindows:
             generation=self._roster.generation,
             entity=entity,
             first_second=first,
-            rows=slots.keys(),
+            rows=slots.row_keys(),
             metrics=slots.metrics(),
             values=values,
             observed=observed,

@@ -94,7 +94,7 @@ class EntitySlots:
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Values and mask (row, metric, slot) of the seconds, both included, as read-only views.
 
-        Rows and metrics are in the order of `keys` and `metrics`.
+        Rows and metrics are in the order of `row_keys` and `metrics`.
         """
         self._sort()
         self._cover(min(first, keep_from), last)
@@ -102,7 +102,7 @@ class EntitySlots:
         part = np.s_[start : last - self._first_second + 1, : len(self._metrics), : len(self._rows)]
         return _frozen(self._values[part]), _frozen(self._observed[part])
 
-    def keys(self) -> tuple[EntityKey, ...]:
+    def row_keys(self) -> tuple[EntityKey, ...]:
         """The rows, sorted by node and index."""
         return self._sort()
 
