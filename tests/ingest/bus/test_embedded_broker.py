@@ -15,10 +15,12 @@ import pytest
 
 from paramedic.ingest.bus.embedded.broker import BrokerLimits, EmbeddedBroker
 from paramedic.ingest.bus.embedded.client import EmbeddedBus
+from paramedic.ingest.bus.limits import PAYLOAD_LIMIT_BYTES
 from paramedic.ingest.bus.retention import Retention
 from paramedic.ingest.contract import (
     BusAddressError,
     BusUnavailableError,
+    ContractError,
     Message,
     Start,
     Subscription,
@@ -174,6 +176,26 @@ def test_the_owner_publishes_without_waiting_for_anybody(broker: EmbeddedBroker)
         durations.append(time.perf_counter() - started)
     stuck.close()
     assert sorted(durations)[250] < 0.005
+
+
+def oversized_publish() -> bytes:
+    """A frame that is short enough, with a payload that is not."""
+    payload = bytes(PAYLOAD_LIMIT_BYTES + 1)
+    return struct.pack("<IBQBH", len(payload) + 12, 1, 1, 0, 0) + payload
+
+
+def test_a_message_that_no_subscriber_could_get_is_refused_from_anybody(
+    broker: EmbeddedBroker,
+) -> None:
+    with pytest.raises(ContractError, match="payload of"):
+        broker.publish_local(Topic.EVENTS, "k", bytes(PAYLOAD_LIMIT_BYTES + 1))
+    with connect(broker) as hostile:
+        hostile.sendall(oversized_publish())
+        assert hostile.recv(1) == b""
+    subscription = EmbeddedBus(broker.path).subscribe([Topic.EVENTS], Start.EARLIEST)
+    broker.publish_local(Topic.EVENTS, "k", bytes(PAYLOAD_LIMIT_BYTES))
+    assert [len(message.payload) for message in arrivals(subscription, 1)] == [PAYLOAD_LIMIT_BYTES]
+    subscription.close()
 
 
 def test_the_owner_and_its_clients_are_on_one_bus(broker: EmbeddedBroker) -> None:

@@ -6,7 +6,6 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from paramedic.ingest.bus.limits import encoded_key
 from paramedic.ingest.bus.retention import Retention
 from paramedic.ingest.bus.store import MessageStore
 from paramedic.ingest.contract import BusUnavailableError, Message, Start, Topic
@@ -70,7 +69,6 @@ class MemoryPublisher:
         if self._closed:
             raise BusUnavailableError("this publisher is closed: make a new one")
         self._bus.require_available()
-        encoded_key(topic, key, payload)
         self._store.append(topic, key, payload)
 
     def flush(self, timeout_seconds: float) -> None:  # noqa: ARG002 (the port's signature)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from paramedic.ingest.bus.limits import encoded_key
 from paramedic.ingest.bus.retention import Reading, RetainedLog, Retention
 from paramedic.ingest.contract import Start, Topic
 
@@ -27,7 +28,8 @@ class MessageStore:
         self._listeners.append(listener)
 
     def append(self, topic: Topic, key: str, payload: bytes) -> int:
-        """Keep a message and answer its offset."""
+        """Keep a message and answer its offset. Raises ContractError when it is too large."""
+        encoded_key(topic, key, payload)
         with self._arrival:
             offset = self._logs[topic].append(key, payload, self._clock())
             self._arrival.notify_all()

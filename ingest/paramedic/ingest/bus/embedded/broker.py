@@ -82,7 +82,10 @@ class EmbeddedBroker:
         self._path.unlink(missing_ok=True)
 
     def publish_local(self, topic: Topic, key: str, payload: bytes) -> None:
-        """Publish from the owner's process: an append and a wake-up, never a wait."""
+        """Publish from the owner's process: an append and a wake-up, never a wait.
+
+        Raises ContractError when the message is too large.
+        """
         self._store.append(topic, key, payload)
 
     def bus(self) -> MemoryBus:

@@ -14,7 +14,7 @@ from paramedic.ingest.bus.embedded.address import checked_path
 from paramedic.ingest.bus.embedded.connection import ClientConnection
 from paramedic.ingest.bus.embedded.frames import FrameError
 from paramedic.ingest.bus.store import MessageStore
-from paramedic.ingest.contract import BusUnavailableError
+from paramedic.ingest.contract import BusUnavailableError, ContractError
 
 _LOG = logging.getLogger(__name__)
 _CHUNK_BYTES = 256 * 1024
@@ -154,7 +154,7 @@ class ClientServer:
             connection.receive(data)
         except BlockingIOError:
             return
-        except (OSError, FrameError) as error:
+        except (OSError, FrameError, ContractError) as error:
             self._drop(client, str(error))
         else:
             if not data:
