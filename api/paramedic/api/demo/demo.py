@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import sys
 import tempfile
@@ -36,6 +37,8 @@ def demo(request: DemoRequest, form: str, stdout: TextIO, stderr: TextIO) -> int
     script = find_script(request.script, Path(__file__), Path(sys.prefix))
     screen = open_screen(stderr)
     home = Path(tempfile.mkdtemp(prefix="paramedic-demo-"))
+    # What libraries log has no place between the lines of the timeline.
+    logging.basicConfig(filename=home / "demo.log", level=logging.INFO)
     run_folder = (request.folder / request.run_folder) if request.run_folder else home / "run"
     held = False
     try:
