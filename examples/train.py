@@ -88,7 +88,7 @@ def record_loss(folder: Path | None, step: int, loss: torch.Tensor) -> None:
     if folder is None or dist.get_world_size() == 1:
         return
     rank = dist.get_rank()
-    line = {"step": step, "rank": rank, "loss": loss.item().hex()}
+    line = {"step": step, "rank": rank, "loss": float(loss.item()).hex()}
     folder.mkdir(parents=True, exist_ok=True)
     name = os.environ.get("PARAMEDIC_NODE", str(rank))
     with (folder / f"{name}.jsonl").open("a", encoding="utf-8") as file:
@@ -122,7 +122,7 @@ def main() -> None:
         logits = model(tokens)
         loss = nn.functional.cross_entropy(logits.flatten(0, 1), following.flatten())
         record_loss(arguments.losses, step, loss)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         scheduler.step()
         if dist.get_rank() == 0 and step % 20 == 0:

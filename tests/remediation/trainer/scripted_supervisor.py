@@ -253,7 +253,7 @@ class ScriptedSupervisor:
             and all(one.fields.get(name) == value for name, value in expected.items())
         ]
 
-    def run_until(self, condition: Callable[[], bool], timeout_seconds: float = 90.0) -> None:
+    def run_until(self, condition: Callable[[], bool], timeout_seconds: float = 150.0) -> None:
         """Serve the workers until the condition holds. Raises TimeoutError with their logs."""
         end = time.monotonic() + timeout_seconds
         while not condition():

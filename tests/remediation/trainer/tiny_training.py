@@ -67,7 +67,7 @@ def main() -> None:
         target = torch.randint(0, 10, (16,), generator=data)
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(inputs), target)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         scheduler.step()
         time.sleep(arguments.pause_seconds)

@@ -25,12 +25,12 @@ _KEPT = 2
 class FileWriter(Protocol):
     """Writes a file so that it is on the disk under its name, or not at all."""
 
-    def __call__(self, path: Path, chunks: Iterable[memoryview]) -> None:
+    def __call__(self, path: Path, chunks: Iterable[bytes]) -> None:
         """Raises OSError when the disk does not take it."""
         ...
 
 
-def write_durably(path: Path, chunks: Iterable[memoryview]) -> None:
+def write_durably(path: Path, chunks: Iterable[bytes]) -> None:
     """Write to a temporary name, fsync, rename, fsync the folder. Raises OSError."""
     temporary = path.with_suffix(path.suffix + ".part")
     try:
@@ -71,7 +71,7 @@ class CheckpointFolder:
         self.write(self.folder / f"{name}.state", encoded.chunks())
         manifest = {"step": step, "bytes": encoded.size_bytes, "sha256": encoded.digest()}
         text = json.dumps(manifest, sort_keys=True).encode()
-        self.write(self.folder / f"{name}.json", [memoryview(text)])
+        self.write(self.folder / f"{name}.json", [text])
         for old in self._manifests()[_KEPT:]:
             old.unlink(missing_ok=True)
             old.with_suffix(".state").unlink(missing_ok=True)

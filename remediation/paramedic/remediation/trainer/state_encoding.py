@@ -7,6 +7,7 @@ tensor, and a table of the tensors' types and shapes. The digest is over all of 
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import struct
@@ -37,12 +38,12 @@ class EncodedState:
         """How many bytes `chunks` yields in all."""
         return _PREFIX.size + len(self.header) + sum(map(_size_bytes, self.tensors))
 
-    def chunks(self) -> Iterator[memoryview]:
+    def chunks(self) -> Iterator[bytes]:
         """All bytes, in order."""
-        yield memoryview(_PREFIX.pack(_MAGIC, len(self.header)))
-        yield memoryview(self.header)
+        yield _PREFIX.pack(_MAGIC, len(self.header))
+        yield self.header
         for tensor in self.tensors:
-            yield _view(tensor)
+            yield _bytes_of(tensor)
 
     def digest(self) -> str:
         """SHA-256 of all bytes, in hexadecimal."""
@@ -175,15 +176,10 @@ def _size_bytes(tensor: torch.Tensor) -> int:
     return tensor.numel() * tensor.element_size()
 
 
-def _view(tensor: torch.Tensor) -> memoryview:
+def _bytes_of(tensor: torch.Tensor) -> bytes:
     flat = tensor.reshape(-1)
-    if flat.numel() == 0:
-        return memoryview(b"")
     if flat.is_conj() or flat.is_neg():
         flat = flat.resolve_conj().resolve_neg()
-    # NumPy may not be installed, so the memory is reached through its address.
-    import ctypes
-
-    size = _size_bytes(flat)
-    memory = (ctypes.c_char * size).from_address(flat.data_ptr())
-    return memoryview(memory).cast("B")
+    # Through the address, because NumPy may not be installed. A copy, because a view would not
+    # keep the tensor alive.
+    return ctypes.string_at(flat.data_ptr(), _size_bytes(flat)) if flat.numel() else b""

@@ -1,0 +1,107 @@
+"""The control protocol's lines."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paramedic.remediation.trainer import control_messages
+from paramedic.remediation.trainer.control_messages import (
+    Abort,
+    Assign,
+    CheckpointResult,
+    Stop,
+    Unknown,
+    parse_message,
+)
+from paramedic.remediation.trainer.errors import ControlMessageError
+
+
+def line(**fields: Any) -> bytes:
+    return json.dumps(fields).encode()
+
+
+def test_an_assignment_is_read() -> None:
+    message = parse_message(
+        line(
+            type="assign",
+            generation=2,
+            rank=1,
+            world_size=4,
+            store_host="127.0.0.1",
+            store_port=4000,
+        )
+    )
+    assert message == Assign(2, 1, 4, "127.0.0.1", 4000)
+
+
+def test_rank_0_opens_the_store_itself() -> None:
+    message = parse_message(
+        line(type="assign", generation=0, rank=0, world_size=1, store_host=None, store_port=None)
+    )
+    assert message == Assign(0, 0, 1, "127.0.0.1", None)
+
+
+def test_abort_and_stop_are_read() -> None:
+    assert parse_message(line(type="abort", generation=3)) == Abort(3)
+    assert parse_message(line(type="stop")) == Stop()
+
+
+def test_a_newer_protocol_s_message_is_not_an_error() -> None:
+    assert parse_message(line(type="snapshot", depth=3)) == Unknown("snapshot")
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"type": "abort"}, "generation is None"),
+        ({"type": "abort", "generation": True}, "generation is True"),
+        ({"type": "abort", "generation": -1}, "generation is -1"),
+        ({"type": "assign", "generation": 0, "rank": 4, "world_size": 4}, "rank 4 does not fit"),
+        ({"type": "assign", "generation": 0, "rank": 1, "world_size": 4}, "no store_port"),
+    ],
+)
+def test_a_message_that_makes_no_sense_is_refused(fields: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ControlMessageError, match=complaint):
+        parse_message(json.dumps(fields).encode())
+
+
+@given(st.binary() | st.text().map(str.encode))
+def test_any_bytes_give_a_message_or_a_control_message_error(data: bytes) -> None:
+    try:
+        message = parse_message(data)
+    except ControlMessageError:
+        message = None
+    assert message is None or isinstance(message, Assign | Abort | Stop | Unknown)
+
+
+def test_reports_are_one_json_object_a_line() -> None:
+    lines = [
+        control_messages.hello("n", 1),
+        control_messages.ready("n"),
+        control_messages.store(0, 4000),
+        control_messages.failed(0, "two\nlines", 4),
+        control_messages.committed(0, 5),
+        control_messages.checkpoint(0, 5, CheckpointResult.SAVED, "r"),
+        control_messages.finished(9),
+    ]
+    parsed = [json.loads(one) for one in lines]
+    assert all(one.endswith(b"\n") and one.count(b"\n") == 1 for one in lines)
+    assert [one["type"] for one in parsed] == [
+        "hello",
+        "ready",
+        "store",
+        "failed",
+        "committed",
+        "checkpoint",
+        "finished",
+    ]
+    assert parsed[5]["result"] == "saved"
+
+
+def test_a_failure_before_any_step_tells_no_step() -> None:
+    assert "step" not in json.loads(control_messages.failed(0, "r", None))
