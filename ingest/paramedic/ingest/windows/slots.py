@@ -186,12 +186,17 @@ class EntitySlots:
             _capacity(len(self._rows), rows),
         )
         held = max(first, self._first_second)
-        values[: end - first], observed[: end - first] = np.nan, False
-        if held < self._first_second + self._used:
-            source = np.s_[held - self._first_second : self._used]
-            target = np.s_[held - first : held - first + self._values[source].shape[0]]
-            values[target, :metrics, :rows] = self._values[source]
-            observed[target, :metrics, :rows] = self._observed[source]
+        source = np.s_[max(0, held - self._first_second) : self._used]
+        begin = held - first
+        stop = begin + len(self._values[source])
+        wider = values.shape[1:] != self._values.shape[1:]
+        for new, old, nothing in (
+            (values, self._values, np.nan),
+            (observed, self._observed, False),
+        ):
+            # Filling costs as much as copying, so only what is not copied over is filled.
+            new[: stop if wider else begin], new[stop : end - first] = nothing, nothing
+            new[begin:stop, :metrics, :rows] = old[source]
         self._values, self._observed = values, observed
         self._first_second, self._used = first, end - first
 
@@ -207,7 +212,7 @@ def _blank(slots: int, metrics: int, rows: int) -> tuple[NDArray[np.float64], ND
 
 
 def _capacity(needed: int, present: int) -> int:
-    return present if needed <= present else max(_LEAST_CAPACITY, needed + needed // 4)
+    return present if needed <= present else max(_LEAST_CAPACITY, needed + needed // 8)
 
 
 def _frozen(part: NDArray[_Kind]) -> NDArray[_Kind]:
