@@ -31,7 +31,7 @@ DETECTORS: dict[str, Build] = {"paramedic": lambda: DetectorConfig().build(JOB)}
 
 pytestmark = pytest.mark.parametrize("build", DETECTORS.values(), ids=DETECTORS)
 _few = settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

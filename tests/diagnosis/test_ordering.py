@@ -49,7 +49,10 @@ def test_late_batches_stay_late() -> None:
 def test_nothing_is_lost_and_each_topic_keeps_its_order(
     seconds: list[int], moments: list[float]
 ) -> None:
-    facts: list[TelemetryBatch | Event] = [*(job_state("training", at) for at in moments), *(batch(at) for at in seconds)]
+    facts: list[TelemetryBatch | Event] = [
+        *(job_state("training", at) for at in moments),
+        *(batch(at) for at in seconds),
+    ]
     ordered = [arrival.fact for arrival in in_order(arrivals(*facts))]
     assert len(ordered) == len(facts)
     batches = [f.second - START for f in ordered if isinstance(f, TelemetryBatch)]

@@ -35,7 +35,7 @@ def slots_to_false_alarm(level: float, allowance: float, noise: Noise) -> float:
     """Mean number of healthy slots until the evidence reaches the level.
 
     >>> round(slots_to_false_alarm(4.0, 0.5, Noise(correlation=0.0)))
-    336
+    338
     """
     drift = allowance / noise.wander
     reach = 2 * drift * (level / noise.wander + _OVERSHOOT)
@@ -50,8 +50,8 @@ def decision_level(
 
     `tests` is the number of ranks times the number of symptoms that are watched at once.
 
-    >>> round(decision_level(0.01, 8, 1.0, Noise(correlation=0.5)), 1)
-    24.5
+    >>> round(decision_level(0.01, 8, 1.0, Noise(correlation=0.4)), 1)
+    19.1
     """
     wanted = SLOTS_PER_DAY * max(tests, 1) / false_alarms_per_job_day
     low, high = 0.0, 1.0

@@ -10,17 +10,18 @@ class SilenceSettings:
     """When a rank's silence counts.
 
     Seconds are event time, measured against the newest second that half of the other ranks have
-    reached. A beat of second h makes the silence 10 s when the batch of second h + 10 is there,
-    which is just after h + 11 by the clock. The process was stopped between h and h + 2, so the
-    verdict comes 9 to 11 s after the stop, plus what a batch takes on its way (below 1 s).
+    reached. A rank beats once a second, so when its last beat is of second h, it was stopped
+    between h and h + 2. The silence is 10 s when the batch of second h + 10 is there, which is just
+    after h + 11 by the clock: 9 to 11 s after the stop, plus a batch's way (below 1 s).
     """
 
     heartbeat_timeout_seconds: float = 10.0
     """So long without a heart-beat, and with a second channel that agrees, is a failure."""
     node_silence_seconds: float = 8.0
     """So long without a row from the node's operating system and the node counts as silent."""
-    idle_cpu_ratio: float = 0.02
-    """A process below this share of a core does nothing."""
+    idle_cpu_ratio: float = 0.001
+    """A process that uses no more than this share of its node's processors does nothing. One busy
+    thread on a node of 128 processors is 0.008."""
     beats_before_judged: int = 3
     """A rank is judged after so many heart-beats; so many in a row also end a silence."""
     early_silence_seconds: float = 4.0
@@ -61,7 +62,7 @@ class StragglerSettings:
     """A deviation below this (in robust standard deviations) speaks for a rank, not against it."""
     largest_deviation: float = 4.0
     """One slot counts at most so much (in robust standard deviations), however far out it is."""
-    noise_correlation: float = 0.5
+    noise_correlation: float = 0.4
     """Assumed correlation of a healthy rank's noise from one second to the next (0..1)."""
     smallest_slowdown_ratio: float = 1.15
     """A slot speaks against a rank only when its work takes so many times its peers'."""
