@@ -56,7 +56,7 @@ def test_a_job_ends_well_although_its_broker_has_died(case: Case) -> None:
         process = case.start_job(
             "--nproc", "1", "--bus", f"kafka://{broker}", command=(sys.executable, "-c", source)
         )
-        wait_until(lambda: len(case.processes("go")) >= 1, "the rank ran")
+        wait_until(lambda: len(case.processes("go")) >= 2, "the rank ran beside the supervisor")
     (case.folder / "go").touch()
     done = case.finish(process)
     assert done.code == 0

@@ -110,7 +110,7 @@ def test_a_signal_at_any_moment_leaves_no_process_and_no_traceback(
     if moment == "recorded":
         case.record()
     if moment == "running":
-        wait_until(lambda: len(case.processes("time.sleep(60)")) >= 2, "the ranks ran")
+        wait_until(lambda: len(case.processes("time.sleep(60)")) >= 3, "two ranks ran")
     process.send_signal(number)
     done = case.finish(process)
     assert done.code == 128 + number
@@ -127,7 +127,7 @@ def _has_imported_ours(process_id: int) -> bool:
 
 def test_a_run_that_is_killed_takes_everything_with_it(case: Case) -> None:
     process = case.start_job("--nproc", "2", command=SLEEPY)
-    wait_until(lambda: len(case.processes("time.sleep(60)")) >= 2, "the ranks ran")
+    wait_until(lambda: len(case.processes("time.sleep(60)")) >= 3, "two ranks ran")
     process.kill()
     case.finish(process)
 

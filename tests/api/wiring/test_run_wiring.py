@@ -15,6 +15,7 @@ from paramedic.api.command_line.dispatch import read_call
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.api.settings.reading import read_settings
 from paramedic.api.settings.schema import ApiSettings, JobSettings, Settings
+from paramedic.api.wiring.bus import check_bus
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.request import RunRequest, prepare
 from paramedic.api.wiring.run import job_config
@@ -67,6 +68,17 @@ def test_nothing_is_left_when_something_cannot_work(tmp_path: Path) -> None:
 def test_a_bare_run_opens_no_port(tmp_path: Path) -> None:
     with ExitStack() as stack:
         assert prepare(request(tmp_path, bare=True), stack, NOON).listener is None
+
+
+def test_the_bus_of_another_run_is_refused() -> None:
+    with pytest.raises(PreflightError, match="belongs to another run"):
+        check_bus("unix:/tmp/x/bus.sock", 1.0)
+
+
+def test_the_embedded_bus_needs_no_check_and_a_dead_broker_is_found() -> None:
+    check_bus("embedded", 1.0)
+    with pytest.raises(PreflightError, match="no Kafka broker"):
+        check_bus("kafka://127.0.0.1:1", 1.0)
 
 
 def test_the_launcher_is_given_settings_and_sockets(tmp_path: Path) -> None:

@@ -102,8 +102,13 @@ class _Course:
     def _settle(self) -> None:
         self.watch.say(Line(Theme.DEMO, "waiting until the job trains and has settled"))
         while not has_settled(self.watch, self.request.steps, time.monotonic()):
-            if not self._look() or self.watch.stalled_seconds() > _STUCK_SECONDS:
+            if not self._look():
                 raise DemoRunError(f"the run broke before the fault: {last_line_of(self.log)}")
+            if self.watch.stalled_seconds() > _STUCK_SECONDS:
+                raise DemoRunError(
+                    f"no rank reported a step for {_STUCK_SECONDS:g} s: see the logs beside "
+                    f"{self.log}"
+                )
 
     def _hit(self, stack: ExitStack) -> dict[str, int]:
         now = placements(self.control_socket, JOB)

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.kafka_probe import require_kafka_broker
 from paramedic.api.wiring.outbox import Outbox
 from paramedic.ingest.contract import Start, Subscription, Topic
@@ -33,11 +34,15 @@ class RunBus:
 def check_bus(address: str, timeout_seconds: float) -> None:
     """Find out before a start whether the bus can be had.
 
-    Raises PreflightError for a broker that does not answer, BusError for a development broker
-    that is not installed.
+    Raises PreflightError for a bus that cannot be used or does not answer, BusError when the
+    development broker is not installed.
     """
     if address == EMBEDDED:
         return
+    if address.startswith("unix:"):
+        raise PreflightError(
+            f"bus {address} belongs to another run: use embedded, kafka or kafka://HOST:PORT"
+        )
     if address == DEVELOPMENT_BROKER:
         from paramedic.ingest.bus.development_broker import broker_program
 
