@@ -59,7 +59,7 @@ class DetectionSettings:
     """When a machine counts as failing."""
 
     window_seconds: int = _setting(60, "How much of the past a window holds.", 4, 3600)
-    lateness_seconds: int = _setting(3, "How late a sample may arrive and still count.", 0, 60)
+    lateness_seconds: int = _setting(3, "How late a sample may arrive and still count.", 0, 4)
     heartbeat_timeout_seconds: float = _setting(
         10.0, "Silence of a rank after which it counts as hanging.", 1.5, 3600
     )
