@@ -30,6 +30,8 @@ class Case:
 
     folder: Path
     mark: str
+    temporary: Path
+    """Short, because sockets lie in it; taken away at the end, also after a SIGKILL."""
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
@@ -42,7 +44,7 @@ class Case:
             **kept,
             "PARAMEDIC_TEST_MARK": self.mark,
             "XDG_CACHE_HOME": str(self.folder / "cache"),
-            "TMPDIR": "/tmp",
+            "TMPDIR": str(self.temporary),
         }
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:

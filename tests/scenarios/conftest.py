@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from scenarios.case import Case
 
 @pytest.fixture(name="case")
 def _case(tmp_path: Path) -> Iterator[Case]:
-    case = Case(tmp_path, f"{os.getpid()}-{time.monotonic_ns()}")
-    yield case
-    case.end_everything()
+    with tempfile.TemporaryDirectory(prefix="pm-", dir="/tmp") as temporary:
+        case = Case(tmp_path, f"{os.getpid()}-{time.monotonic_ns()}", Path(temporary))
+        yield case
+        case.end_everything()

@@ -97,9 +97,9 @@ def test_the_embedded_bus_is_reached_by_its_address() -> None:
         remove_socket_folder(sockets)
 
 
-@pytest.mark.parametrize("address", ["kafka://127.0.0.1:1"])
-def test_publishing_to_a_dead_broker_never_waits_and_never_raises(address: str) -> None:
-    with run_bus(address, Path("/nonexistent"), Path("/nonexistent")) as bus:
+@pytest.mark.connected
+def test_publishing_to_a_dead_broker_never_waits_and_never_raises() -> None:
+    with run_bus("kafka://127.0.0.1:1", Path("/nonexistent"), Path("/nonexistent")) as bus:
         for _ in range(100):
             bus.publish(Topic.TELEMETRY, "train/0", b"x")
             bus.publish(Topic.EVENTS, "train/0", b"x")
