@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paramedic.api.demo.errors import DemoRunError
-from paramedic.api.demo.injector import Duty, PinnedProcess, slow_down
+from paramedic.api.demo.injector import SLOW_SHARE, PinnedProcess, Quota, measure_share, slow_down
 from paramedic.api.demo.observations import Injection
 from paramedic.api.demo.request import InjectedFault
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from paramedic.remediation.launchers.port import Placement
 
 _JOIN_SECONDS = 5.0
+_BASELINE_SECONDS = 3.0
 _WORDS = {
     InjectedFault.KILL: "SIGKILL to",
     InjectedFault.FREEZE: "SIGSTOP to",
-    InjectedFault.SLOW: "half of the time taken from",
+    InjectedFault.SLOW: "half of the processor time taken from",
 }
 
 
@@ -61,14 +62,26 @@ def describe_injection(fault: InjectedFault, target: Target) -> str:
 
 @contextmanager
 def hurting(
-    fault: InjectedFault, target: Target, clock: Callable[[], float] = time.monotonic
+    fault: InjectedFault,
+    target: Target,
+    clock: Callable[[], float] = time.monotonic,
+    baseline_seconds: float = _BASELINE_SECONDS,
 ) -> Iterator[Injection]:
-    """Hit the target; it is let go when the context ends, if it still lives."""
+    """Hit the target; it is let go when the context ends, if it still lives.
+
+    What half of its processor time is, is measured for the baseline's seconds before it is slowed.
+    """
     with ExitStack() as stack:
         try:
             victim = stack.enter_context(PinnedProcess(target.process_id))
         except ProcessLookupError as error:
             raise DemoRunError(f"rank {target.rank} ended before it could be hit") from error
+        over = threading.Event()
+        usual = (
+            measure_share(victim, baseline_seconds, clock, over.wait)
+            if fault is InjectedFault.SLOW
+            else 0.0
+        )
         at_seconds = clock()
         if fault is InjectedFault.KILL:
             victim.send(signal.SIGKILL)
@@ -76,21 +89,20 @@ def hurting(
             stack.callback(victim.send, signal.SIGCONT)
             victim.send(signal.SIGSTOP)
         else:
-            _slow_down_meanwhile(victim, stack, clock)
+            stack.enter_context(_slowed(victim, Quota(SLOW_SHARE * usual), over, clock))
         yield Injection(at_seconds, target.rank, target.node, target.generation)
 
 
-def _slow_down_meanwhile(
-    victim: PinnedProcess, stack: ExitStack, clock: Callable[[], float]
-) -> None:
-    over = threading.Event()
+@contextmanager
+def _slowed(
+    victim: PinnedProcess, quota: Quota, over: threading.Event, clock: Callable[[], float]
+) -> Iterator[None]:
     turns = threading.Thread(
-        target=slow_down, args=(victim, Duty(), clock, over.wait), name="injector", daemon=True
+        target=slow_down, args=(victim, quota, clock, over.wait), name="injector", daemon=True
     )
-
-    def end() -> None:
+    turns.start()
+    try:
+        yield
+    finally:
         over.set()
         turns.join(_JOIN_SECONDS)
-
-    turns.start()
-    stack.callback(end)
