@@ -151,3 +151,23 @@ def test_the_lost_step_is_the_first_one_of_the_new_generation(start_job: StartJo
         known = [one.fields["step"] for one in job.supervisor.said("failed", generation=0)]
         first = [one.fields["step"] for one in job.supervisor.said("committed", generation=1)]
         assert min(first) == max(known) + 1
+
+
+def test_a_step_that_only_some_have_committed_is_taken_over_by_the_rest(
+    start_job: StartJob, undisturbed: str
+) -> None:
+    with start_job("--steps", _STEPS, "--split-at", "40", ranks=_RANKS, spares=1) as job:
+        wait_for_recovery(job, 0)
+        newest = {
+            one.node: one.fields["step"] for one in job.supervisor.said("failed", generation=0)
+        }
+        assert newest == {"node-0000": 40, "node-0002": 39}
+        assert_as_undisturbed(job, undisturbed)
+
+
+def test_a_rank_that_dies_in_the_last_step_finds_the_others_waiting(
+    start_job: StartJob, undisturbed: str
+) -> None:
+    last = str(int(_STEPS) - 1)
+    with start_job("--steps", _STEPS, "--split-at", last, ranks=_RANKS, spares=1) as job:
+        assert_as_undisturbed(job, undisturbed)

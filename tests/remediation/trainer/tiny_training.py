@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import json
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -42,12 +43,22 @@ def build(width: int) -> DistributedDataParallel:
     return DistributedDataParallel(nn.Sequential(*layers, nn.Linear(width, 10)))
 
 
+def split_the_commit() -> None:
+    """Rank 1 dies, rank 2 waits for it, and the others commit the step."""
+    if dist.get_rank() == 1:
+        time.sleep(1.0)
+        os.kill(os.getpid(), signal.SIGKILL)
+    if dist.get_rank() == 2:
+        dist.recv(torch.zeros(1), 1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--width", type=int, default=512)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--fail-at", type=int, default=-1)
+    parser.add_argument("--split-at", type=int, default=-1)
     parser.add_argument("--pause-seconds", type=float, default=0.0)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -68,6 +79,8 @@ def main() -> None:
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(inputs), target)
         loss.backward()  # type: ignore[no-untyped-call]
+        if step == arguments.split_at and not job.rehearsing:
+            split_the_commit()
         optimizer.step()
         scheduler.step()
         time.sleep(arguments.pause_seconds)

@@ -91,7 +91,7 @@ class Attempts:
         if self._checkpoints is not None and membership.rank == 0:
             self._checkpoints.save_if_due(self._state, membership.generation)
 
-    def meet_at_the_end(self, barrier: Callable[[], None]) -> bool:
+    def meet_at_the_end(self, barrier: Callable[[], object]) -> bool:
         """Wait until everybody has committed the last step; False when a member was lost.
 
         Without this a member that dies in the last step would find nobody to take the state from.
