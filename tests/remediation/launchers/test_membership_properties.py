@@ -19,8 +19,8 @@ from paramedic.remediation.launchers.local.messages import (
     Finished,
     Store,
 )
-from paramedic.remediation.launchers.local.rehearsal import ImaginedWorker, Rehearsal
 from paramedic.remediation.launchers.port import Effect
+from remediation.launchers.rehearsal import ImaginedWorker, Rehearsal
 
 if TYPE_CHECKING:
     from paramedic.ingest.contract import NodeName

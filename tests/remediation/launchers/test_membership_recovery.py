@@ -13,8 +13,8 @@ from paramedic.remediation.launchers.local.messages import (
     Failed,
     Finished,
 )
-from paramedic.remediation.launchers.local.rehearsal import Rehearsal
 from paramedic.remediation.launchers.port import Effect
+from remediation.launchers.rehearsal import Rehearsal
 
 NODES = [NodeName(f"node-{number:04d}") for number in range(12)]
 

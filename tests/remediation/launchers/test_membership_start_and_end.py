@@ -19,7 +19,7 @@ from paramedic.remediation.launchers.local.messages import (
     Stop,
     Store,
 )
-from paramedic.remediation.launchers.local.rehearsal import Rehearsal
+from remediation.launchers.rehearsal import Rehearsal
 
 NODES = [NodeName(f"node-{number:04d}") for number in range(10)]
 

@@ -6,8 +6,8 @@ import signal
 
 from paramedic.ingest.contract import EventKind, NodeName
 from paramedic.remediation.launchers.local.commands import JobEnd, MembershipRules
-from paramedic.remediation.launchers.local.rehearsal import Rehearsal
 from paramedic.remediation.launchers.port import Effect
+from remediation.launchers.rehearsal import Rehearsal
 
 NODES = [NodeName(f"node-{number:04d}") for number in range(12)]
 

@@ -1,7 +1,7 @@
 """A job without processes: the membership with imagined workers and an imagined clock.
 
-Ships with the membership as its fake shell. Tests tell it what happens (`say`, `exit`, `wait`) and
-read what came of it; `cooperate` lets every imagined worker do what a good one does.
+Tests tell it what happens (`say`, `exit`, `wait`) and read what came of it; `cooperate` lets every
+imagined worker do what a good one does.
 """
 
 from __future__ import annotations
