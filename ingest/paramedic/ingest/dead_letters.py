@@ -27,6 +27,19 @@ class DeadLetter:
     payload_bytes: int
     """How long the message was."""
 
+    @classmethod
+    def of(cls, message: Message, reason: Exception | str) -> DeadLetter:
+        """The letter about a message, with as much of its payload as a letter holds."""
+        return cls(
+            topic=message.topic,
+            key=message.key,
+            partition=message.partition,
+            offset=message.offset,
+            reason=str(reason),
+            payload=message.payload[:_PAYLOAD_LIMIT_BYTES],
+            payload_bytes=len(message.payload),
+        )
+
     def to_json(self) -> bytes:
         """One line of JSON; the payload is base 64."""
         fields = {
@@ -70,15 +83,7 @@ class DeadLetters:
 
         Raises BusUnavailableError when the bus does not take it.
         """
-        letter = DeadLetter(
-            topic=message.topic,
-            key=message.key,
-            partition=message.partition,
-            offset=message.offset,
-            reason=str(reason),
-            payload=message.payload[:_PAYLOAD_LIMIT_BYTES],
-            payload_bytes=len(message.payload),
-        )
+        letter = DeadLetter.of(message, reason)
         self.count += 1
         _LOG.warning("cannot read message %d of %s: %s", message.offset, message.topic, reason)
         self._publisher.publish(Topic.DEAD_LETTER, message.key, letter.to_json())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import socket
 import threading
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from paramedic.api.wiring.platform import Platform, start_platform
 from paramedic.api.wiring.request import Place, RunRequest, prepare
 from paramedic.api.wiring.run_folder import create_socket_folder, remove_socket_folder
 from paramedic.ingest.contract import Event, EventKind, Topic
+from paramedic.ingest.dead_letters import DeadLetter
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -59,6 +61,22 @@ def test_the_telemetry_socket_is_there_before_any_rank(tmp_path: Path) -> None:
     with ExitStack() as stack:
         place, _platform = start(tmp_path, stack, io.StringIO())
         assert place.telemetry_socket.is_socket()
+
+
+def test_a_datagram_that_is_no_telemetry_becomes_a_dead_letter_that_can_be_read(
+    tmp_path: Path,
+) -> None:
+    with ExitStack() as stack:
+        place, platform = start(tmp_path, stack, io.StringIO())
+        dead = platform.bus.subscribe([Topic.DEAD_LETTER])
+        stack.callback(dead.close)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as trainer:
+            trainer.sendto(b"\xffnonsense", str(place.telemetry_socket))
+        (message,) = dead.poll(10.0)
+    letter = DeadLetter.from_json(message.payload)
+    assert (letter.topic, letter.key, letter.offset) == (Topic.TELEMETRY, "train/0", -1)
+    assert (letter.payload, letter.payload_bytes) == (b"\xffnonsense", 9)
+    assert "datagram refused" in letter.reason
 
 
 def test_nothing_stays_behind(tmp_path: Path) -> None:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import struct
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +11,6 @@ from hypothesis import strategies as st
 
 from paramedic.api.wiring.command import resolve_command
 from paramedic.api.wiring.errors import PreflightError, RunRecordError
-from paramedic.api.wiring.kafka_probe import require_kafka_broker
 from paramedic.api.wiring.run_folder import (
     RunRecord,
     create_run_folder,
@@ -59,48 +53,6 @@ def test_a_program_that_is_missing_or_no_program_is_refused(tmp_path: Path) -> N
         resolve_command(("./nothere",), tmp_path, {})
     with pytest.raises(PreflightError, match=r"chmod \+x"):
         resolve_command(("./notes.txt",), tmp_path, {})
-
-
-@contextmanager
-def answering(reply: bytes) -> Iterator[str]:
-    """A server that reads one request and answers it with these bytes."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def serve() -> None:
-            connection, _peer = server.accept()
-            with connection:
-                connection.recv(100)
-                connection.sendall(reply)
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield f"kafka://127.0.0.1:{server.getsockname()[1]}"
-        thread.join(5)
-
-
-def test_a_broker_that_answers_the_question_is_taken() -> None:
-    with answering(struct.pack(">iih", 6, 0x50415241, 0)) as address:
-        require_kafka_broker(address, 5.0)
-
-
-@pytest.mark.parametrize("reply", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\0\0"])
-def test_whatever_else_answers_is_no_broker(reply: bytes) -> None:
-    with answering(reply) as address, pytest.raises(PreflightError, match="no Kafka broker"):
-        require_kafka_broker(address, 5.0)
-
-
-def test_a_broker_that_is_not_there_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    with pytest.raises(PreflightError, match=f"no Kafka broker at kafka://127.0.0.1:{port}"):
-        require_kafka_broker(f"kafka://127.0.0.1:{port}", 1.0)
-
-
-def test_a_broker_that_says_nothing_is_given_up_in_time() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"kafka://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(PreflightError, match="timed out"):
-            require_kafka_broker(address, 0.05)
 
 
 def test_the_job_is_called_after_its_script() -> None:

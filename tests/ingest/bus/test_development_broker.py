@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -44,6 +50,57 @@ def test_a_program_that_never_answers_is_ended(tmp_path: Path) -> None:
     ):
         pytest.fail("there is no broker")
     assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
+
+
+OWNER = """
+import sys
+from pathlib import Path
+from paramedic.ingest.bus.development_broker import development_broker
+with development_broker(Path(sys.argv[1]), program=lambda: Path(sys.argv[2]), start_seconds=60):
+    pass
+"""
+
+
+@contextmanager
+def owned_broker(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A process that waits for a broker which never answers, and the broker's process id."""
+    program = script(
+        folder, f"echo $$ > {folder}/draft; mv {folder}/draft {folder}/pid; exec sleep 60"
+    )
+    owner = subprocess.Popen([sys.executable, "-c", OWNER, str(folder / "log"), str(program)])
+    try:
+        wait_until((folder / "pid").exists)
+        yield owner, int((folder / "pid").read_text())
+    finally:
+        owner.kill()
+        owner.wait(10)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20.0
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def is_gone(process_id: int) -> bool:
+    """Whether it has ended; in a container nobody may have reaped it."""
+    try:
+        return "State:\tZ" in Path(f"/proc/{process_id}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def test_a_broker_does_not_outlive_an_owner_that_is_killed(tmp_path: Path) -> None:
+    with owned_broker(tmp_path) as (owner, broker):
+        owner.kill()
+        wait_until(lambda: is_gone(broker))
+
+
+def test_a_terminals_interrupt_reaches_the_owner_and_not_the_broker(tmp_path: Path) -> None:
+    with owned_broker(tmp_path) as (owner, broker):
+        # Ctrl-C goes to the process group of the terminal's foreground.
+        assert os.getpgid(broker) == broker != os.getpgid(owner.pid)
 
 
 @pytest.mark.connected

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from paramedic.api.wiring.errors import PreflightError
-from paramedic.api.wiring.kafka_probe import require_kafka_broker
 from paramedic.api.wiring.outbox import Outbox
 from paramedic.ingest.contract import Start, Subscription, Topic
 
@@ -34,8 +34,8 @@ class RunBus:
 def check_bus(address: str, timeout_seconds: float) -> None:
     """Find out before a start whether the bus can be had.
 
-    Raises PreflightError for a bus that cannot be used or does not answer, BusError when the
-    development broker is not installed.
+    Raises PreflightError for a bus that cannot be used, BusError for a broker that does not answer
+    in time or is not installed.
     """
     if address == EMBEDDED:
         return
@@ -48,10 +48,20 @@ def check_bus(address: str, timeout_seconds: float) -> None:
 
         broker_program()
         return
+    _require_broker(address, timeout_seconds)
+
+
+def _require_broker(address: str, timeout_seconds: float) -> None:
     from paramedic.ingest.bus.address import open_bus
 
-    open_bus(address)
-    require_kafka_broker(address, timeout_seconds)
+    bus = open_bus(address)
+    from paramedic.ingest.bus.kafka import KafkaBus
+    from paramedic.ingest.bus.kafka_reach import require_broker
+
+    if isinstance(bus, KafkaBus):
+        require_broker(
+            replace(bus.settings, connect_seconds=timeout_seconds), time.monotonic, time.sleep
+        )
 
 
 def run_bus(address: str, sockets: Path, logs: Path) -> AbstractContextManager[RunBus]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from paramedic.api.wiring.observing import placements
 from paramedic.api.wiring.watching import WatchKeeper
-from paramedic.ingest.contract import TelemetryBatch, Topic
+from paramedic.ingest.contract import Message, TelemetryBatch, Topic
 
 if TYPE_CHECKING:
     from paramedic.api.wiring.request import Place
 
 _STOP_SECONDS = 2.0
+_NEVER_ON_THE_BUS = -1
 
 
 def start_agent(
@@ -34,7 +33,7 @@ def start_agent(
         publish(Topic.TELEMETRY, key, encode(batch))
 
     def dead_letter(payload: bytes, reason: str) -> None:
-        publish(Topic.DEAD_LETTER, key, _letter(payload, reason))
+        publish(Topic.DEAD_LETTER, key, letter_of_datagram(key, payload, reason))
 
     watch = WatchList()
     config = AgentConfig(place.job, place.telemetry_socket)
@@ -47,6 +46,9 @@ def start_agent(
     return keeper
 
 
-def _letter(payload: bytes, reason: str) -> bytes:
-    kept = base64.b64encode(payload[:1024]).decode()
-    return json.dumps({"topic": "trainer datagram", "reason": reason, "payload": kept}).encode()
+def letter_of_datagram(key: str, payload: bytes, reason: str) -> bytes:
+    """A trainer's datagram that cannot be read, as a dead letter: telemetry that never was one."""
+    from paramedic.ingest.dead_letters import DeadLetter
+
+    never = Message(Topic.TELEMETRY, key, payload, offset=_NEVER_ON_THE_BUS)
+    return DeadLetter.of(never, reason).to_json()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import os
+import signal
 import socket
 import subprocess
 import time
@@ -16,6 +19,9 @@ from paramedic.ingest.contract import BusUnavailableError
 _HOST = "127.0.0.1"
 _START_SECONDS = 15.0
 _RETRY_SECONDS = 0.05
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+# Loaded before any fork: between fork and exec nothing may be imported or loaded.
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,8 @@ def development_broker(
     """Run a broker on 127.0.0.1 for as long as the context lasts; its output goes to the file.
 
     Without a port a free one is taken. Raises BusUnavailableError when the broker cannot be
-    started or does not answer in time. The process is ended in all cases.
+    started or does not answer in time. The process is ended in all cases, even after a SIGKILL.
+    For the main thread: the kernel ends the broker with the thread that started it.
     """
     chosen = port or _free_port()
     process = _start(program(), chosen, log_file)
@@ -83,6 +90,13 @@ def _start(program: Path, port: int, log_file: Path) -> subprocess.Popen[bytes]:
     listener = f"tcp://{_HOST}:{port}"
     command = [str(program), "broker", "--listener-url", listener]
     command += ["--advertised-listener-url", listener, "--storage-engine", "memory://tansu/"]
+    owner = os.getpid()
+
+    def follow_the_owner() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != owner:  # it died before prctl was called
+            os._exit(1)
+
     try:
         with log_file.open("ab") as output:
             # In a session of its own, so that Ctrl-C ends its users first and then the context.
@@ -92,6 +106,7 @@ def _start(program: Path, port: int, log_file: Path) -> subprocess.Popen[bytes]:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=follow_the_owner,  # noqa: PLW1509 - it only calls into loaded C
             )
     except OSError as error:
         raise BusUnavailableError(f"the development broker cannot be started: {error}") from error

@@ -11,7 +11,7 @@ from kafka import KafkaAdminClient
 from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
 
 from paramedic.ingest.bus.kafka_publisher import KafkaPublisher
-from paramedic.ingest.bus.kafka_reach import require_listener
+from paramedic.ingest.bus.kafka_reach import require_broker
 from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
 from paramedic.ingest.bus.kafka_subscription import KafkaSubscription
 from paramedic.ingest.contract import BusUnavailableError, Start, Topic
@@ -44,7 +44,7 @@ class KafkaBus:
         return KafkaSubscription(self.settings, topics, start, self._clock)
 
     def _ensure_topics(self) -> None:
-        require_listener(self.settings, self._clock, self._pause)
+        require_broker(self.settings, self._clock, self._pause)
         try:
             admin = KafkaAdminClient(**self.settings.connection())
         except KafkaTimeoutError as error:

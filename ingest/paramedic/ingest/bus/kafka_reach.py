@@ -1,36 +1,43 @@
-"""Whether anything listens at a Kafka address, found out before the library is started.
+"""Whether a Kafka broker answers at an address, found out before the library is started.
 
-kafka-python tries a dead address for ever in threads of its own and leaves sockets behind; a
-plain connection says the same at once and says why.
+kafka-python tries a dead address for ever in threads of its own and leaves sockets behind; one
+request over a plain connection says the same at once, says why, and sees who is no broker.
 """
 
 from __future__ import annotations
 
 import socket
+import struct
 from collections.abc import Callable, Sequence
 
 from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
 
 _RETRY_SECONDS = 0.1
+_CORRELATION = 0x50415241
+_CLIENT = b"paramedic"
+# ApiVersions (18), version 0. Source: Kafka protocol guide, request header version 1.
+_HEADER = struct.pack(">hhih", 18, 0, _CORRELATION, len(_CLIENT)) + _CLIENT
+_REQUEST = struct.pack(">i", len(_HEADER)) + _HEADER
+_ANSWER = struct.Struct(">ii")
 
-Connect = Callable[[tuple[str, int], float], socket.socket]
-"""As `socket.create_connection`."""
+Ask = Callable[[str, int, float], None]
+"""Host, port and time-out in seconds; raises OSError unless a broker answers."""
 
 
-def require_listener(
+def require_broker(
     settings: KafkaSettings,
     clock: Callable[[], float],
     pause: Callable[[float], None],
-    connect: Connect = socket.create_connection,
+    ask: Ask | None = None,
 ) -> None:
-    """Return as soon as one of the servers takes a connection.
+    """Return as soon as one of the servers answers as a broker does.
 
     Raises BusUnavailableError when none did within `connect_seconds`.
     """
     deadline = clock() + settings.connect_seconds
     while True:
         remaining = max(deadline - clock(), _RETRY_SECONDS)
-        reason = _first_failure(settings.servers, remaining, connect)
+        reason = _first_failure(settings.servers, remaining, ask or ask_for_versions)
         if reason is None:
             return
         if deadline - clock() <= _RETRY_SECONDS:
@@ -38,13 +45,27 @@ def require_listener(
         pause(_RETRY_SECONDS)
 
 
-def _first_failure(servers: Sequence[str], timeout_seconds: float, connect: Connect) -> str | None:
+def ask_for_versions(host: str, port: int, timeout_seconds: float) -> None:
+    """Send the one request that every broker answers. Raises OSError when it does not."""
+    with socket.create_connection((host, port), timeout=timeout_seconds) as connection:
+        connection.sendall(_REQUEST)
+        answer = b""
+        while len(answer) < _ANSWER.size:
+            piece = connection.recv(_ANSWER.size - len(answer))
+            if not piece:
+                break
+            answer += piece
+    if len(answer) < _ANSWER.size or _ANSWER.unpack(answer)[1] != _CORRELATION:
+        raise ConnectionError("what answers there is no Kafka broker")
+
+
+def _first_failure(servers: Sequence[str], timeout_seconds: float, ask: Ask) -> str | None:
     """None if a server answers, else why the first one does not."""
     reasons = []
     for server in servers:
         host, _, port = server.rpartition(":")
         try:
-            connect((host.strip("[]"), int(port)), timeout_seconds / len(servers)).close()
+            ask(host.strip("[]"), int(port), timeout_seconds / len(servers))
         except OSError as error:
             reasons.append(error.strerror or str(error))
         else:
