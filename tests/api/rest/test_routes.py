@@ -86,10 +86,14 @@ def test_health_says_what_is_alive(client: Any) -> None:
     }
 
 
-def test_a_dead_neighbour_is_degraded_and_still_an_answer(scene: Any, client_of: Any) -> None:
-    app = create_app(scene.store, version="1", alive={"remediate": lambda: False})
-    health = get(client_of(app), "/healthz")
-    assert health == {"status": "degraded", "alive": {"database": True, "remediate": False}}
+def test_health_is_503_when_a_neighbour_is_dead(scene: Any, client_of: Any) -> None:
+    alive = {"remediate": lambda: False, "bus": lambda: True}
+    app = create_app(scene.store, version="1", alive=alive)
+    response = client_of(app).get("/healthz")
+    assert response.status_code == 503
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["alive"] == {"database": True, "remediate": False, "bus": True}
+    assert response.json()["detail"].startswith("not alive: remediate;")
 
 
 def test_health_is_503_when_the_database_cannot_be_read(

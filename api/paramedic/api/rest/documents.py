@@ -253,7 +253,7 @@ class IncidentListDocument(BaseModel):
 class HealthDocument(BaseModel):
     """What is alive."""
 
-    model_config = _example(status="ok", alive={"database": True, "remediate": True})
+    model_config = _example(status="ok", alive={"database": True, "remediate": True, "bus": True})
 
-    status: str = Field(description="ok, or degraded when something is not alive.")
+    status: str = Field(description="ok; what is not alive is answered with status 503.")
     alive: dict[str, bool]

@@ -24,17 +24,15 @@ router = APIRouter(tags=["health"])
     responses=problem.responses(HTTPStatus.SERVICE_UNAVAILABLE),
 )
 def get_health(request: Request, state: State) -> HealthDocument | Response:
-    """What is alive; 503 when the database cannot be read."""
+    """What is alive; 503 when something is not, such as the database or the loop that acts."""
     neighbours = {name: is_alive() for name, is_alive in state.alive.items()}
-    try:
-        _read(state)
-    except StoreUnavailableError as error:
-        alive = {"database": False, **neighbours}
-        return problem.problem_response(
-            request, HTTPStatus.SERVICE_UNAVAILABLE, str(error), alive=alive
-        )
-    status = "ok" if all(neighbours.values()) else "degraded"
-    return HealthDocument(status=status, alive={"database": True, **neighbours})
+    trouble = _trouble_with_the_database(state)
+    alive = {"database": trouble is None, **neighbours}
+    if all(alive.values()):
+        return HealthDocument(status="ok", alive=alive)
+    dead = ", ".join(name for name, is_alive in neighbours.items() if not is_alive)
+    detail = trouble or f"not alive: {dead}; the log of this process says more"
+    return problem.problem_response(request, HTTPStatus.SERVICE_UNAVAILABLE, detail, alive=alive)
 
 
 @router.get(
@@ -49,6 +47,10 @@ def get_metrics(state: State) -> Response:
     return Response(page, headers={"content-type": CONTENT_TYPE_LATEST})
 
 
-def _read(state: ApiState) -> None:
-    with state.records.reading() as view:
-        view.jobs.all()
+def _trouble_with_the_database(state: ApiState) -> str | None:
+    try:
+        with state.records.reading() as view:
+            view.jobs.all()
+    except StoreUnavailableError as error:
+        return str(error)
+    return None

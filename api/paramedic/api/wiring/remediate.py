@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
+import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from paramedic.api.wiring.liveness import BeatingBus, BeatingStop, Pulse
 from paramedic.api.wiring.run_folder import database_url
 from paramedic.api.wiring.stopping import stop_on_signals
 from paramedic.api.wiring.translation import remediate_config
 from paramedic.ingest.bus.address import open_bus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from paramedic.api.settings.schema import Settings
@@ -46,21 +49,25 @@ def remediate(request: RemediateRequest) -> int:
 
         store = open_store(database_url(request.run_folder))
         try:
-            with _server(request, store):
+            loop, bus = Pulse(time.monotonic), Pulse(time.monotonic)
+            alive = {"remediate": loop.is_alive, "bus": bus.is_alive}
+            with _server(request, store, alive):
                 run(
                     remediate_config(request.settings),
-                    open_bus(request.bus_address),
+                    BeatingBus(open_bus(request.bus_address), bus),
                     LocalLauncher(request.control_socket),
                     store,
                     lambda: datetime.now(UTC),
-                    stop,
+                    BeatingStop(stop, loop),
                 )
         finally:
             store.close()
     return 0
 
 
-def _server(request: RemediateRequest, store: Store) -> AbstractContextManager[object]:
+def _server(
+    request: RemediateRequest, store: Store, alive: Mapping[str, Callable[[], bool]]
+) -> AbstractContextManager[object]:
     if not request.serve:
         return nullcontext()
     from paramedic.api.rest.application import create_app
@@ -68,4 +75,4 @@ def _server(request: RemediateRequest, store: Store) -> AbstractContextManager[o
 
     api = request.settings.api
     config = ServeConfig(host=api.host, port=api.port, listen_fd=request.listen_fd)
-    return serving(config, create_app(store, version=version("paramedic")))
+    return serving(config, create_app(store, version=version("paramedic"), alive=alive))
