@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, NewType, Protocol
+from typing import TYPE_CHECKING, Any, NewType, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -202,22 +202,43 @@ class Event:
 
     @classmethod
     def from_json(cls, payload: bytes) -> Event:
-        """Read one line of JSON. Raises ContractError when it is not an event."""
+        """Read one line of JSON. Raises ContractError when it is not an event.
+
+        Details whose value is neither text nor number are left out: a newer writer may send any.
+        """
         try:
             fields = json.loads(payload)
-            common = {name: fields.pop(name, None) for name in _EVENT_FIELDS}
+            common = {name: _take(fields, name, kind) for name, kind in _EVENT_FIELDS.items()}
             return cls(
                 timestamp=parse_time(fields.pop("timestamp")),
                 kind=EventKind(fields.pop("kind")),
-                job=JobName(fields.pop("job")),
-                details=fields,
+                job=JobName(_named(fields.pop("job"), "job", str)),
+                details={key: v for key, v in fields.items() if isinstance(v, _DETAIL)},
                 **common,
             )
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
+        except _UNREADABLE as error:
             raise ContractError(f"not an event: {payload[:120]!r}: {error!r}") from error
 
 
-_EVENT_FIELDS = ("node", "gpu", "rank", "generation")
+_EVENT_FIELDS: Mapping[str, type] = {"node": str, "gpu": int, "rank": int, "generation": int}
+_UNREADABLE = (
+    ValueError, KeyError, AttributeError, TypeError,
+    OverflowError,  # a time before the first year, once it is in UTC
+    RecursionError,  # JSON that is nested without end
+)  # fmt: skip
+_DETAIL = (str, int, float, bool, type(None))
+
+
+def _take(fields: dict[str, Any], name: str, kind: type) -> Any:
+    value = fields.pop(name, None)
+    return None if value is None else _named(value, name, kind)
+
+
+def _named(value: Any, name: str, kind: type) -> Any:
+    """The value, if it is of its field's type. Raises TypeError, naming the field."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"{name} is {value!r}, not {kind.__name__}")
+    return value
 
 
 @dataclass(frozen=True, slots=True)
