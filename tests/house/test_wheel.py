@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,7 +30,7 @@ def run(*command: str | Path, folder: Path, timeout_seconds: float = 300) -> str
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An interpreter with torch and our wheel alone."""
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "build", "--wheel", "-o", folder, REPOSITORY, folder=folder)
@@ -42,7 +41,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     run(python, "-m", "pip", "install", *quiet, *constraints, "torch==2.13.0", folder=folder)
     wheel = next(folder.glob("*.whl"))
     run(python, "-m", "pip", "install", *quiet, "--no-deps", wheel, folder=folder)
-    yield python
+    return python
 
 
 def test_the_trainer_library_imports_without_any_extra(python: Path, tmp_path: Path) -> None:
