@@ -9,9 +9,9 @@ import pytest
 
 from paramedic.api.rest.loopback import loopback_socket
 from paramedic.api.wiring.ending import last_words
-from paramedic.api.wiring.goodput import goodput_of
 from paramedic.api.wiring.request import Place
 from paramedic.api.wiring.run_folder import database_url
+from paramedic.api.wiring.stored_job import goodput_of, is_end_stored
 from paramedic.ingest.contract import Event, EventKind, JobName, NodeName
 from paramedic.remediation.bookkeeping import Bookkeeping
 from paramedic.remediation.launchers.local.commands import JobEnd
@@ -65,12 +65,12 @@ def test_a_job_that_was_stopped_says_that_nothing_is_left(tmp_path: Path) -> Non
     assert line == "job train stopped by SIGINT; every process has been ended"
 
 
-def book_a_minute_with_a_start_of_fifteen_seconds(folder: Path) -> None:
-    """15 s of starting and 45 s of training."""
+def book(folder: Path, *states: tuple[int, str]) -> None:
+    """Store the job's states, each at its second, and the ledger of the first minute."""
     store = open_store(database_url(folder))
     try:
         books = Bookkeeping(store)
-        for seconds, state in ((0, "starting"), (15, "training"), (60, "finished")):
+        for seconds, state in states:
             books.take(
                 Event(
                     NOON + timedelta(seconds=seconds),
@@ -86,17 +86,37 @@ def book_a_minute_with_a_start_of_fifteen_seconds(folder: Path) -> None:
 
 
 def test_goodput_is_read_from_the_ledger_that_a_run_left(tmp_path: Path) -> None:
-    book_a_minute_with_a_start_of_fifteen_seconds(tmp_path)
+    book(tmp_path, (0, "starting"), (15, "training"), (60, "finished"))
     assert goodput_of(tmp_path, "train") == pytest.approx(0.75)
     assert goodput_of(tmp_path, "other") is None
 
 
 def test_the_last_line_of_a_run_with_a_platform_carries_its_goodput(tmp_path: Path) -> None:
-    book_a_minute_with_a_start_of_fifteen_seconds(tmp_path)
+    book(tmp_path, (0, "starting"), (15, "training"), (60, "finished"))
     with loopback_socket("127.0.0.1", 0) as listener:
         served = Place(JobName("train"), ("true",), tmp_path, tmp_path, listener)
         result = JobResult(end=JobEnd.FINISHED, exit_code=0, reason="")
         assert last_words(result, served) == ["job train finished, goodput 75.0%"]
+
+
+@pytest.mark.parametrize("end", [JobEnd.FINISHED, JobEnd.STOPPED])
+def test_a_run_whose_end_was_not_stored_says_so(tmp_path: Path, end: JobEnd) -> None:
+    book(tmp_path, (0, "starting"), (15, "training"))
+    with loopback_socket("127.0.0.1", 0) as listener:
+        served = Place(JobName("train"), ("true",), tmp_path, tmp_path, listener)
+        lines = last_words(JobResult(end=end, exit_code=0, reason=""), served)
+    assert len(lines) == 2
+    assert lines[0].startswith("remediation has not stored the end of the job: ")
+    assert str(tmp_path / "logs" / "remediate.log") in lines[0]
+
+
+def test_the_end_is_stored_once_the_job_is_finished_in_the_database(tmp_path: Path) -> None:
+    assert not is_end_stored(tmp_path, "train")
+    book(tmp_path, (0, "starting"), (15, "training"))
+    assert not is_end_stored(tmp_path, "train")
+    book(tmp_path, (60, "finished"))
+    assert is_end_stored(tmp_path, "train")
+    assert not is_end_stored(tmp_path, "other")
 
 
 def test_without_a_database_there_is_no_goodput(tmp_path: Path) -> None:

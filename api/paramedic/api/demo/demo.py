@@ -18,8 +18,8 @@ from paramedic.api.demo.screen import open_screen
 from paramedic.api.demo.script import find_script
 from paramedic.api.demo.summary import Ending, broken_promises, summarise
 from paramedic.api.demo.watched_run import JOB, LOSSES, Watched, watch_run
-from paramedic.api.wiring.goodput import goodput_of
 from paramedic.api.wiring.narration import Line, Theme
+from paramedic.api.wiring.stored_job import goodput_of
 
 if TYPE_CHECKING:
     from paramedic.api.demo.request import DemoRequest

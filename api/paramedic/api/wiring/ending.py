@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paramedic.api.wiring.goodput import goodput_of
+from paramedic.api.wiring.run_folder import DATABASE_FILE
+from paramedic.api.wiring.stored_job import stored_job
+from paramedic.ingest.contract import JobState
 
 if TYPE_CHECKING:
     from paramedic.api.wiring.request import Place
@@ -13,16 +15,30 @@ if TYPE_CHECKING:
 
 def last_words(result: JobResult, place: Place) -> list[str]:
     """One line for a job that ended well; for one that did not, where to look."""
+    if place.listener is None:
+        return _of_the_job(result, place.job, goodput=None)
+    stored = stored_job(place.run_folder, place.job)
+    lines = _of_the_job(result, place.job, None if stored is None else stored.goodput)
+    is_complete = stored is not None and stored.state is JobState.FINISHED
+    return lines if is_complete else [_what_is_missing(place), *lines]
+
+
+def _of_the_job(result: JobResult, job: str, goodput: float | None) -> list[str]:
     from paramedic.remediation.launchers.local.commands import JobEnd
 
-    goodput = None if place.listener is None else goodput_of(place.run_folder, place.job)
-    # A script without the trainer library never says that it trains: nothing is known then.
-    share = "" if not goodput else f", goodput {goodput:.1%}"
     if result.end is JobEnd.FINISHED:
-        return [f"job {place.job} finished{share}"]
+        # A script without the trainer library never says that it trains: nothing is known then.
+        return [f"job {job} finished, goodput {goodput:.1%}" if goodput else f"job {job} finished"]
     if result.end is JobEnd.STOPPED:
-        return [f"job {place.job} {result.reason}; every process has been ended"]
-    return [f"job {place.job} failed: {result.reason}", *_where_to_look(result)]
+        return [f"job {job} {result.reason}; every process has been ended"]
+    return [f"job {job} failed: {result.reason}", *_where_to_look(result)]
+
+
+def _what_is_missing(place: Place) -> str:
+    return (
+        f"remediation has not stored the end of the job: {place.run_folder / DATABASE_FILE} is not "
+        f"complete ({place.logs / 'remediate.log'} may say why)"
+    )
 
 
 def _where_to_look(result: JobResult) -> list[str]:

@@ -13,6 +13,7 @@ from paramedic.api.wiring.ending import last_words
 from paramedic.api.wiring.platform import Platform, start_platform
 from paramedic.api.wiring.request import Place, RunRequest, prepare
 from paramedic.api.wiring.run_folder import RunRecord
+from paramedic.api.wiring.stored_job import is_end_stored
 from paramedic.api.wiring.translation import membership_rules
 from paramedic.ingest.contract import Event, format_time
 
@@ -45,7 +46,12 @@ def _run_job(request: RunRequest, place: Place, platform: Platform | None) -> Jo
     config = job_config(request, place, has_agent=platform is not None)
     if platform is None:
         return LocalJob(config, _forget).run()
-    return LocalJob(config, platform.publish, services=platform.services).run()
+    return LocalJob(
+        config,
+        platform.publish,
+        services=platform.services,
+        services_are_done=lambda: is_end_stored(place.run_folder, place.job),
+    ).run()
 
 
 def job_config(request: RunRequest, place: Place, *, has_agent: bool) -> LocalJobConfig:

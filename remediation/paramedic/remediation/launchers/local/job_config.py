@@ -29,7 +29,9 @@ class LocalJobConfig:
     """What the workers inherit; the composition passes its own environment."""
     working_folder: Path | None = None
     service_drain_seconds: float = 1.0
-    """How long services go on after the job, so that the last verdicts are stored."""
+    """How long services go on after the job in any case, so that the last verdicts are stored."""
+    service_patience_seconds: float = 10.0
+    """How long after the job they may go on until they are done."""
 
     def __post_init__(self) -> None:
         if not self.command or not self.command[0]:

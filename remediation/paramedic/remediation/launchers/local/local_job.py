@@ -51,12 +51,18 @@ class LocalJob:
         publish: Callable[[Event], None],
         clock: Clock | None = None,
         services: Sequence[ServiceSpec] = (),
+        services_are_done: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`publish` is called in the loop: it must return at once and raise nothing."""
+        """Both are called in the loop and raise nothing; `publish` must return at once.
+
+        At the end of the job the services go on until they are done, within bounds.
+        """
         self._config = config
         clock = clock or SystemClock()
         self._loop = EventLoop(clock)
-        self._supervisor = Supervisor(config, publish, clock, self._loop, tuple(services))
+        self._supervisor = Supervisor(
+            config, publish, clock, self._loop, tuple(services), services_are_done
+        )
 
     def run(self) -> JobResult:
         """Run until the job is over and no process of it is left. For the main thread, once.

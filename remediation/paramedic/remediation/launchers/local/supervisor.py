@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _SHELL_SIGNAL_BASE = 128
+_LOOK_SECONDS = 0.2
 
 
 class Supervisor:
@@ -51,6 +52,7 @@ class Supervisor:
         clock: Clock,
         loop: EventLoop,
         services: tuple[ServiceSpec, ...],
+        services_are_done: Callable[[], bool],
     ) -> None:
         self._config = config
         self._publish = publish
@@ -60,6 +62,7 @@ class Supervisor:
         self._environment = config.worker_environment()
         self._children: dict[NodeName, ChildProcess] = {}
         self._services = [ServiceKeeper(spec, loop, clock, start_process) for spec in services]
+        self._services_are_done = services_are_done
         self._desk: ControlDesk | None = None
         self._master_ports: dict[int, int] = {}
         self._timer: Timer | None = None
@@ -211,21 +214,30 @@ class Supervisor:
         return self._master_ports[generation]
 
     def _end_services(self, take_signal: Callable[[], signal.Signals | None]) -> None:
-        grace_seconds = self._config.rules.stop_grace_seconds
-        self._drain(self._config.service_drain_seconds, take_signal)
+        self._let_services_finish(take_signal)
         for service in self._services:
             service.end()
-        self._drain(grace_seconds, take_signal)
+        self._drain(self._config.rules.stop_grace_seconds, take_signal)
 
-    def _drain(self, seconds: float, take_signal: Callable[[], signal.Signals | None]) -> None:
-        """Give the services time; whoever asks for a stop does not want to wait for it."""
+    def _let_services_finish(self, take_signal: Callable[[], signal.Signals | None]) -> None:
+        give_up_at = self._clock.monotonic() + self._config.service_patience_seconds
+        goes_on = self._drain(self._config.service_drain_seconds, take_signal)
+        while goes_on and not self._services_are_done() and self._clock.monotonic() < give_up_at:
+            goes_on = self._drain(_LOOK_SECONDS, take_signal)
+
+    def _drain(self, seconds: float, take_signal: Callable[[], signal.Signals | None]) -> bool:
+        """Give the services time; False once none runs or somebody does not want to wait for it."""
         deadline = self._clock.monotonic() + seconds
         timer = self._loop.call_at(deadline, _end_the_round)
-        while any(service.is_alive for service in self._services):
-            if self._clock.monotonic() >= deadline or self._take_stops(take_signal):
-                break
+        is_hurried = False
+        while not is_hurried and self._clock.monotonic() < deadline and self._has_services():
             self._loop.run_once()
+            is_hurried = bool(self._take_stops(take_signal))
         timer.cancel()
+        return not is_hurried and self._has_services()
+
+    def _has_services(self) -> bool:
+        return any(service.is_alive for service in self._services)
 
 
 def _end_the_round() -> None:
