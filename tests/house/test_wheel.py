@@ -66,7 +66,7 @@ def test_the_example_trains_under_the_bare_launcher(python: Path, tmp_path: Path
 
 def test_a_verb_whose_extra_is_missing_names_it(python: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [python.with_name("paramedic"), "serve"],
+        [python.with_name("paramedic"), "serve", "--run-folder", tmp_path],
         cwd=tmp_path,
         capture_output=True,
         text=True,
