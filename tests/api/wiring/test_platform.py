@@ -16,7 +16,7 @@ from paramedic.api.wiring.bus import run_bus
 from paramedic.api.wiring.observing import subscribe_to_all
 from paramedic.api.wiring.platform import Platform, start_platform
 from paramedic.api.wiring.request import Place, RunRequest, prepare
-from paramedic.api.wiring.run_folder import create_socket_folder, remove_socket_folder
+from paramedic.api.wiring.socket_folder import socket_folder
 from paramedic.ingest.contract import Event, EventKind, Topic
 from paramedic.ingest.dead_letters import DeadLetter
 
@@ -101,18 +101,14 @@ def test_services_are_told_the_bus_and_given_the_socket(tmp_path: Path) -> None:
 
 
 def test_the_embedded_bus_is_reached_by_its_address() -> None:
-    sockets = create_socket_folder()
-    try:
-        with run_bus("embedded", sockets, sockets) as bus:
-            bus.publish(Topic.VERDICTS, "train/0", b"{}")
-            inside = bus.subscribe([Topic.VERDICTS])
-            outside = subscribe_to_all(bus.address)
-            assert [one.payload for one in inside.poll(5.0)] == [b"{}"]
-            assert [one.payload for one in outside.poll(5.0)] == [b"{}"]
-            inside.close()
-            outside.close()
-    finally:
-        remove_socket_folder(sockets)
+    with socket_folder() as sockets, run_bus("embedded", sockets, sockets) as bus:
+        bus.publish(Topic.VERDICTS, "train/0", b"{}")
+        inside = bus.subscribe([Topic.VERDICTS])
+        outside = subscribe_to_all(bus.address)
+        assert [one.payload for one in inside.poll(5.0)] == [b"{}"]
+        assert [one.payload for one in outside.poll(5.0)] == [b"{}"]
+        inside.close()
+        outside.close()
 
 
 @pytest.mark.connected

@@ -14,9 +14,7 @@ from paramedic.api.wiring.errors import PreflightError, RunRecordError
 from paramedic.api.wiring.run_folder import (
     RunRecord,
     create_run_folder,
-    create_socket_folder,
     job_name,
-    remove_socket_folder,
 )
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -92,14 +90,6 @@ def test_a_run_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(PreflightError, match="--run-folder"):
         create_run_folder(tmp_path / "file" / "run", tmp_path, "demo", NOON)
-
-
-def test_sockets_lie_in_a_private_folder_that_goes_away() -> None:
-    folder = create_socket_folder()
-    assert folder.stat().st_mode & 0o777 == 0o700
-    (folder / "bus.sock").touch()
-    remove_socket_folder(folder)
-    assert not folder.exists()
 
 
 def test_a_record_is_read_as_it_was_written_and_leaves_no_draft(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,11 +11,8 @@ from typing import TYPE_CHECKING
 
 from paramedic.api.wiring.bus import check_bus
 from paramedic.api.wiring.command import resolve_command
-from paramedic.api.wiring.run_folder import (
-    create_run_folder,
-    create_socket_folder,
-    job_name,
-)
+from paramedic.api.wiring.run_folder import create_run_folder, job_name
+from paramedic.api.wiring.socket_folder import socket_folder
 from paramedic.ingest.contract import JobName
 
 if TYPE_CHECKING:
@@ -80,9 +76,7 @@ def prepare(request: RunRequest, stack: ExitStack, now: datetime) -> Place:
     runs_folder = request.folder / settings.job.runs_folder
     asked_for = None if request.run_folder is None else request.folder / request.run_folder
     run_folder = create_run_folder(asked_for, runs_folder, job, now)
-    sockets = create_socket_folder()
-    # Late children may still hold a socket's name while the folder goes: that is no error.
-    stack.callback(shutil.rmtree, sockets, ignore_errors=True)
+    sockets = stack.enter_context(socket_folder())
     return Place(JobName(job), command, run_folder, sockets, listener)
 
 

@@ -1,11 +1,9 @@
-"""The folder of a run, its private sockets, and run.json, which says where everything is."""
+"""The folder of a run, and run.json in it, which says where everything is."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -15,8 +13,6 @@ from paramedic.api.wiring.errors import PreflightError, RunRecordError
 
 RECORD_FILE = "run.json"
 DATABASE_FILE = "paramedic.sqlite"
-_LONGEST_SOCKET_PATH = 107
-_LONGEST_SOCKET_NAME = len("/telemetry.sock")
 _JOB_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -93,31 +89,6 @@ def create_run_folder(asked_for: Path | None, runs_folder: Path, job: str, now: 
             f"run folder {folder} already holds a run: name another with --run-folder"
         )
     return folder.resolve()
-
-
-def create_socket_folder() -> Path:
-    """A private folder (mode 0700) below the system's temporary folder.
-
-    Raises PreflightError when it cannot be made or a socket's path would be too long.
-    """
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="paramedic-"))
-    except OSError as error:
-        raise PreflightError(f"no temporary folder ({error.strerror}): set TMPDIR") from error
-    if len(os.fsencode(folder)) + _LONGEST_SOCKET_NAME > _LONGEST_SOCKET_PATH:
-        folder.rmdir()
-        raise PreflightError(
-            f"temporary folder {folder} is too long for a socket's path "
-            f"({_LONGEST_SOCKET_PATH} bytes at most): set TMPDIR to a shorter one"
-        )
-    return folder
-
-
-def remove_socket_folder(folder: Path) -> None:
-    """Take the sockets away; one that is gone already is no harm."""
-    for entry in folder.iterdir():
-        entry.unlink(missing_ok=True)
-    folder.rmdir()
 
 
 def database_url(run_folder: Path) -> str:
