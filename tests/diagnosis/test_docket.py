@@ -7,10 +7,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnosis.synthetic import JOB, node_name
+from diagnosis.synthetic import JOB, START, exit_of, job_state, node_name
 from paramedic.diagnosis.contract import Fault, Phase, Status, Tier, Verdict, verdict_id
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.finding import Finding, Trouble, moment
+from paramedic.diagnosis.picture import JobPicture
 
 
 def finding(
@@ -85,24 +86,55 @@ def test_clearing_resolves_once() -> None:
     assert docket.clear(node_name(1), Trouble.ALIVE, moment(201), "well again") == ()
 
 
+def trains(generation: int, at: int, *departed: int) -> JobPicture:
+    """A job that trains since then, and which nodes have left it before."""
+    picture = JobPicture()
+    for rank in departed:
+        picture.record(exit_of(rank, at - START - 1, expected=True))
+    picture.record(job_state("training", at - START, generation))
+    return picture
+
+
 def test_training_again_resolves_what_the_recovery_removed() -> None:
     docket = Docket(JOB)
     docket.report(finding(Fault.HANG, rank=1))
     docket.report(finding(Fault.PROCESS_EXIT, rank=2))
     docket.report(finding(Fault.STRAGGLER, rank=3))
-    assert docket.clear_after_recovery(0, {node_name(1)}, moment(140)) == ()
-    resolved = docket.clear_after_recovery(1, {node_name(1)}, moment(150))
+    assert docket.clear_after_recovery(trains(0, 90, 1)) == ()
+    resolved = docket.clear_after_recovery(trains(1, 150, 1))
     assert [verdict.node for verdict in resolved] == [node_name(1), node_name(2)]
     assert [verdict.node for verdict in docket.open.values()] == [node_name(3)]
+
+
+def test_a_job_that_does_not_train_yet_resolves_nothing() -> None:
+    docket = Docket(JOB)
+    docket.report(finding(Fault.HANG, rank=1))
+    picture = trains(1, 150, 1)
+    picture.record(job_state("recovering", 160 - START))
+    assert docket.clear_after_recovery(picture) == ()
 
 
 def test_a_fault_after_a_recovery_is_a_new_verdict() -> None:
     docket = Docket(JOB)
     (first,) = docket.report(finding(Fault.PROCESS_EXIT))
-    docket.clear_after_recovery(1, (), moment(150))
+    docket.clear_after_recovery(trains(1, 150))
     (second,) = docket.report(finding(Fault.PROCESS_EXIT, at=160, generation=1))
     assert second.status is Status.FIRING
     assert second.id != first.id
+
+
+def test_the_newest_state_has_the_newest_time() -> None:
+    """A hang may be known at an earlier event time than the slowness that was judged before it."""
+    docket = Docket(JOB)
+    docket.report(finding(at=100))
+    life = [
+        *docket.report(finding(Fault.HANG, at=98)),
+        *docket.report(finding(Fault.MACHINE_UNREACHABLE, at=99)),
+        *docket.clear(node_name(1), Trouble.ALIVE, moment(97), "beats again"),
+    ]
+    assert [verdict.detected_at for verdict in life] == [moment(100)] * 3
+    assert [v.status for v in life] == [Status.UPDATED, Status.UPDATED, Status.RESOLVED]
+    assert life[1].fault is Fault.MACHINE_UNREACHABLE
 
 
 def test_the_end_of_the_job_resolves_everything() -> None:
@@ -139,6 +171,8 @@ def test_every_life_begins_with_firing_and_ends_with_resolved(
         assert statuses[0] is Status.FIRING
         assert set(statuses[1:-1]) <= {Status.UPDATED}
         assert len({(verdict.node, verdict.onset) for verdict in life}) == 1
+        times = [verdict.detected_at for verdict in life]
+        assert times == sorted(times)
     still_open = {life[-1].id for life in lives.values() if life[-1].status is not Status.RESOLVED}
     assert still_open == {verdict.id for verdict in docket.open.values()}
 
@@ -151,5 +185,5 @@ def _do(
     if isinstance(subject, Trouble):
         return docket.clear(node_name(rank), subject, moment(1000 + 10 * at), "well")
     if what == "recovered":
-        return docket.clear_after_recovery(at + 1, {node_name(rank)}, moment(1000 + 10 * at))
+        return docket.clear_after_recovery(trains(at + 1, 1000 + 10 * at, rank))
     return docket.close(moment(1000 + 10 * at))

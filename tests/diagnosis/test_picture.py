@@ -91,7 +91,7 @@ def test_the_oldest_batch_of_a_generation_is_its_beginning(seen: list[tuple[int,
     picture = picture_of()
     for second, generation in seen:
         picture.see(START + second, generation)
-    assert picture.begun(START + 45) == START + 40
+    assert picture.stretch(START + 45) == START + 40
 
 
 @pytest.mark.parametrize("change", ["left", "replaced_by"])

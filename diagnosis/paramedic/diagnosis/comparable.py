@@ -20,10 +20,10 @@ _PROGRESS_METRIC = "step"
 def comparable_part(window: Window, picture: JobPicture, settings: StragglerSettings) -> Window:
     """The window with everything masked that says nothing about how fast a rank works.
 
-    Masked are slots of older generations, slots in which the job was not training steadily, and
-    values of a rank that has not made a step in the slot: they only repeat its last step.
+    Masked are slots of earlier stretches of training, slots in which the job was not training
+    steadily, and values of a rank that has not made a step in the slot: they repeat its last step.
     """
-    begun = picture.begun(window.last_second)
+    begun = picture.stretch(window.last_second)
     seconds = range(window.first_second, window.last_second + 1)
     fit = np.array(picture.fit_part(seconds, settings), dtype=np.bool_)
     observed = window.observed & (fit & (np.array(seconds) >= begun))

@@ -10,6 +10,7 @@ which portions messages are fetched.
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from paramedic.diagnosis.settings import SilenceSettings, StragglerSettings
 from paramedic.diagnosis.silence import SilenceWatch
 from paramedic.diagnosis.slowness import finding_of
 from paramedic.diagnosis.straggler import StragglerWatch
-from paramedic.ingest.contract import Entity, EntityKey, EventKind, JobState
+from paramedic.ingest.contract import Entity
 from paramedic.ingest.windows.configuration import WindowConfig
 from paramedic.ingest.windows.job import JobWindows
 from paramedic.models.peer_deviation import PeerDeviationConfig
@@ -72,8 +73,8 @@ class DetectorState:
     watch: StragglerWatch
     docket: Docket
     picture: JobPicture = field(default_factory=JobPicture)
-    judged_generation_begun: int | None = None
-    """First second of the generation whose slots were compared last."""
+    judged_stretch: float = -math.inf
+    """When the stretch of training began whose slots were compared last (Unix seconds)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class JobDetector:
         """
         self._windows.accept(batch, arrived_seconds)
         self._state.picture.see(batch.second, batch.generation)
-        self._state.liveness.observe(batch)
+        self._state.liveness.observe(batch, self._state.picture.departed)
         verdicts = [*self._judge_silence()]
         for second in self._windows.advance(arrived_seconds):
             verdicts.extend(self._judge_slot(second))
@@ -115,33 +116,16 @@ class JobDetector:
 
     def record(self, event: Event) -> tuple[Verdict, ...]:
         """Take an event in; returns what it decides."""
-        finished = self._state.picture.finished
-        self._state.picture.record(event)
+        picture, docket = self._state.picture, self._state.docket
+        exit_finding = None if picture.finished else judge_exit(event, picture)
+        picture.record(event)
         self._windows.membership(event)
-        self._follow_membership(event)
-        if event.kind is EventKind.JOB_STATE:
-            return self._follow_job_state(event)
-        finding = None if finished else judge_exit(event, self._state.picture.generation)
-        return () if finding is None else self._state.docket.report(finding)
-
-    def _follow_membership(self, event: Event) -> None:
-        if event.node is None:
-            return
-        if event.node in self._state.picture.departed:
+        if event.node is not None and event.node in picture.departed:
             self._state.liveness.forget(event.node)
-        else:
-            self._state.liveness.welcome(event.node)
-
-    def _follow_job_state(self, event: Event) -> tuple[Verdict, ...]:
-        state, picture = event.details.get("state"), self._state.picture
-        if state == JobState.FINISHED:
-            return self._state.docket.close(event.timestamp)
-        if state != JobState.TRAINING:
-            return ()
-        generation = picture.generation if event.generation is None else event.generation
-        return self._state.docket.clear_after_recovery(
-            generation, picture.departed, event.timestamp
-        )
+        if picture.finished:
+            return docket.close(event.timestamp)
+        fired = () if exit_finding is None else docket.report(exit_finding)
+        return (*fired, *docket.clear_after_recovery(picture))
 
     def _judge_silence(self) -> Iterator[Verdict]:
         frontier = self._state.liveness.beat_frontier()
@@ -160,10 +144,10 @@ class JobDetector:
 
     def _judge_slot(self, second: int) -> Iterator[Verdict]:
         picture, settings = self._state.picture, self._config.straggler
-        if picture.finished or not picture.is_fit(second, settings):
+        if picture.finished or picture.is_past(second) or not picture.is_fit(second, settings):
             return
-        if picture.begun(second) != self._state.judged_generation_begun:
-            self._state.judged_generation_begun = picture.begun(second)
+        if picture.stretch(second) > self._state.judged_stretch:
+            self._state.judged_stretch = picture.stretch(second)
             self._state.watch.restart()
         for slowness in self._state.watch.weigh(self._score(Entity.RANK, second)):
             yield from self._accuse(slowness)
@@ -171,7 +155,8 @@ class JobDetector:
 
     def _accuse(self, slowness: Slowness) -> tuple[Verdict, ...]:
         finding = self._finding(slowness, None)
-        if not self._state.docket.would_change(finding):
+        has_left = finding.node in self._state.picture.departed
+        if has_left or not self._state.docket.would_change(finding):
             return ()
         node_scores = self._score(Entity.NODE, slowness.second)
         return self._state.docket.report(self._finding(slowness, node_scores))
@@ -188,8 +173,7 @@ class JobDetector:
     def _acquit(self, second: int) -> Iterator[Verdict]:
         """Resolves stragglers that have long been as fast as their peers."""
         for (node, trouble), verdict in list(self._state.docket.open.items()):
-            row = EntityKey(Entity.RANK, node, verdict.rank)
-            if verdict.fault is Fault.STRAGGLER and self._state.watch.is_well(row):
+            if verdict.fault is Fault.STRAGGLER and self._state.watch.is_well(node):
                 reason = f"rank {verdict.rank} is as fast as its peers again"
                 yield from self._state.docket.clear(node, trouble, moment(second), reason)
 

@@ -1,15 +1,17 @@
 """The verdicts of one job that are open, and how they come, change and go.
 
 A node has at most one open verdict of each kind of trouble. The trouble of a living process gets
-worse under one id: a straggler that hangs is `updated`. The end of the process is hard evidence of
-another kind and a verdict of its own. What is open on a node that has left the job is resolved when
-the job trains again in a newer generation.
+worse under one id: a straggler that hangs is `updated`, and one that is out of reach is so again.
+The end of the process is hard evidence of another kind and a verdict of its own. What is open on a
+node that has left the job is resolved when the job trains again. `detected_at` never goes back in
+a verdict's life, so whoever keeps the newest state by it keeps the one that was said last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -22,8 +24,7 @@ from paramedic.diagnosis.finding import (
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
+    from paramedic.diagnosis.picture import JobPicture
     from paramedic.ingest.contract import JobName, NodeName
 
 _Subject = tuple["NodeName", Trouble]
@@ -62,16 +63,19 @@ class Docket:
         known = self._open.pop((node, trouble), None)
         return () if known is None else (_resolved(known, at, reason),)
 
-    def clear_after_recovery(
-        self, generation: int, departed: Collection[NodeName], at: datetime
-    ) -> tuple[Verdict, ...]:
-        """Resolves what the recovery has removed from the job, now that it trains again."""
+    def clear_after_recovery(self, picture: JobPicture) -> tuple[Verdict, ...]:
+        """Resolves what is open on nodes that have left, if the job has trained again since."""
+        resumption, departed = picture.resumption, picture.departed
+        if resumption is None:
+            return ()
         over = [
             (node, trouble)
             for (node, trouble), verdict in self._open.items()
-            if verdict.generation < generation and (trouble is Trouble.GONE or node in departed)
+            if (trouble is Trouble.GONE or node in departed)
+            and picture.is_over(verdict.generation, verdict.detected_at.timestamp())
         ]
-        reason = f"the job trains again in generation {generation}"
+        at = datetime.fromtimestamp(resumption.begun, tz=UTC)
+        reason = f"the job trains again in generation {resumption.generation}"
         return tuple(v for node, trouble in over for v in self.clear(node, trouble, at, reason))
 
     def close(self, at: datetime) -> tuple[Verdict, ...]:
@@ -117,6 +121,7 @@ def _worse(known: Verdict, finding: Finding) -> Verdict:
         generation=known.generation,
         status=Status.UPDATED,
         onset=min(known.onset, finding.onset),
+        detected_at=max(known.detected_at, finding.detected_at),
     )
 
 
@@ -124,6 +129,6 @@ def _resolved(known: Verdict, at: datetime, reason: str) -> Verdict:
     return replace(
         known,
         status=Status.RESOLVED,
-        detected_at=at,
+        detected_at=max(known.detected_at, at),
         summary=f"{reason}; it was: {known.summary}",
     )

@@ -9,22 +9,26 @@ from paramedic.diagnosis.finding import Finding
 from paramedic.ingest.contract import EventKind
 
 if TYPE_CHECKING:
+    from paramedic.diagnosis.picture import JobPicture
     from paramedic.ingest.contract import Event, NodeName
 
 
-def judge_exit(event: Event, generation: int) -> Finding | None:
+def judge_exit(event: Event, picture: JobPicture) -> Finding | None:
     """The accusation by a `process_exit` of a rank that nobody asked to end; else nothing.
 
-    `generation` is the job's, for an event that does not name one.
+    Nothing is said of an exit that the job has already recovered from: its event came too late.
     """
     if event.kind is not EventKind.PROCESS_EXIT or event.details.get("expected") is True:
+        return None
+    generation = picture.generation if event.generation is None else event.generation
+    if picture.is_over(generation, event.timestamp.timestamp()):
         return None
     if event.node is None or event.rank is None:
         return None
     return Finding(
         node=event.node,
         rank=event.rank,
-        generation=generation if event.generation is None else event.generation,
+        generation=generation,
         fault=Fault.PROCESS_EXIT,
         phase=Phase.FAILED,
         tier=Tier.KNOWN_ERROR,

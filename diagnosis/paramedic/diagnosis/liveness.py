@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -72,25 +72,19 @@ class Liveness:
     clock_tolerance_seconds: int
     pulses: dict[int, Pulse] = field(default_factory=dict)
     samples: dict[NodeName, deque[ProcessSample]] = field(default_factory=dict)
-    departed: set[NodeName] = field(default_factory=set)
 
-    def observe(self, batch: TelemetryBatch) -> None:
-        """Take the signs of life out of a batch."""
+    def observe(self, batch: TelemetryBatch, departed: Collection[NodeName]) -> None:
+        """Take the signs of life out of a batch; what comes late of departed nodes is none."""
         for table in batch.tables:
             if table.entity is Entity.RANK and table.indices is not None:
-                self._take_ranks(table, batch)
+                self._take_ranks(table, batch, departed)
             elif table.entity is Entity.NODE:
-                self._take_nodes(table, batch.second)
+                self._take_nodes(table, batch.second, departed)
 
     def forget(self, node: NodeName) -> None:
-        """The node has left: late samples of it are no signs of life."""
-        self.departed.add(node)
+        """The node has left."""
         self.samples.pop(node, None)
         self.pulses = {rank: p for rank, p in self.pulses.items() if p.node != node}
-
-    def welcome(self, node: NodeName) -> None:
-        """The node is (again) a part of the job."""
-        self.departed.discard(node)
 
     def beat_frontier(self) -> int | None:
         """The newest second that half of a silent rank's peers have beaten in."""
@@ -110,33 +104,38 @@ class Liveness:
             default=None,
         )
 
-    def _take_ranks(self, table: Table, batch: TelemetryBatch) -> None:
+    def _take_ranks(
+        self, table: Table, batch: TelemetryBatch, departed: Collection[NodeName]
+    ) -> None:
         frontier = self.beat_frontier()
         second = self._heard_at(batch.second, frontier)
         for node, rank, beat, step in _rows(table, "heartbeat", "step"):
-            pulse = self._pulse(node, rank, batch.generation)
-            if pulse is not None and beat > 0:
+            pulse = None if node in departed else self._pulse(node, rank, batch.generation)
+            if pulse is None:
+                continue
+            if beat > 0:
                 pulse.beat(second)
-            if pulse is not None:
-                pulse.reach(step, second)
+            pulse.reach(step, second)
 
     def _pulse(self, node: NodeName, rank: int, generation: int) -> Pulse | None:
         """The rank's pulse, a new one when a newer generation has put the rank elsewhere."""
-        if node in self.departed:
-            return None
         known = self.pulses.get(rank)
         if known is not None and known.node == node:
             known.enter(generation)
             return known
         if known is not None and known.generation >= generation:
             return None
+        # The node carries other ranks than before: nobody beats for those it has given up.
+        for given_up in [p.rank for p in self.pulses.values() if p.node == node]:
+            if self.pulses[given_up].generation < generation:
+                del self.pulses[given_up]
         self.pulses[rank] = Pulse(node, rank, generation)
         return self.pulses[rank]
 
-    def _take_nodes(self, table: Table, batch_second: int) -> None:
+    def _take_nodes(self, table: Table, batch_second: int, departed: Collection[NodeName]) -> None:
         second = self._heard_at(batch_second, self.node_frontier())
         for node, _, stopped, cpu in _rows(table, "process_stopped", "cpu_utilization_ratio"):
-            if node in self.departed:
+            if node in departed:
                 continue
             kept = self.samples.setdefault(node, deque(maxlen=_SAMPLES_KEPT))
             if not kept or kept[-1].second < second:

@@ -5,6 +5,7 @@ Answers are functions of the events' own times, so the order of arrival does not
 
 from __future__ import annotations
 
+import math
 from bisect import insort
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,10 +18,20 @@ if TYPE_CHECKING:
 
 _PAUSES = (JobState.CHECKPOINTING, JobState.EVALUATING)
 """The job stands still on purpose and goes on as before."""
+_GOES_ON = (*_PAUSES, JobState.TRAINING)
 _STATES = frozenset(JobState)
 _GENERATIONS_KEPT = 7
 _MEMORY_SECONDS = 900
 """Older changes are forgotten; windows are far shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """A beginning of training that lasts, pauses aside."""
+
+    begun: float
+    """Unix seconds."""
+    generation: int
 
 
 @dataclass(slots=True)
@@ -28,8 +39,10 @@ class JobPicture:
     """A job's states, generations and departures so far."""
 
     generation: int = -1
-    departed: set[NodeName] = field(default_factory=set)
-    _states: list[tuple[float, JobState]] = field(default_factory=list)
+    _members: dict[NodeName, tuple[float, bool]] = field(default_factory=dict)
+    """When a node last came or went (Unix seconds), and whether it is gone since."""
+    _states: list[tuple[float, JobState, int]] = field(default_factory=list)
+    """When each state began (Unix seconds), and in which generation."""
     _beginnings: list[int] = field(default_factory=list)
     """The first second of each generation."""
 
@@ -37,6 +50,21 @@ class JobPicture:
     def finished(self) -> bool:
         """Whether the job's steps are over."""
         return bool(self._states) and self._states[-1][1] is JobState.FINISHED
+
+    @property
+    def departed(self) -> frozenset[NodeName]:
+        """The nodes that have left, were replaced, or whose process has ended."""
+        return frozenset(node for node, (_, gone) in self._members.items() if gone)
+
+    @property
+    def resumption(self) -> Resumption | None:
+        """When and in which generation the job began to train; None while it does not."""
+        found = None
+        for begun, state, generation in reversed(self._states):
+            if state not in _GOES_ON:
+                break
+            found = Resumption(begun, generation) if state is JobState.TRAINING else found
+        return found
 
     def see(self, second: int, generation: int) -> None:
         """Telemetry of this second and generation has arrived."""
@@ -52,13 +80,27 @@ class JobPicture:
         if event.kind is EventKind.JOB_STATE:
             self._change_state(event)
         elif event.node is not None and _is_departure(event):
-            self.departed.add(event.node)
+            self._move(event.node, event, gone=True)
         elif event.node is not None and event.details.get("change") == "joined":
-            self.departed.discard(event.node)
+            self._move(event.node, event, gone=False)
 
-    def begun(self, second: int) -> int:
-        """The first second of the generation that this second belongs to."""
-        return max((begun for begun in self._beginnings if begun <= second), default=second)
+    def is_over(self, generation: int, second: float) -> bool:
+        """Whether the job has begun to train again since something of this generation happened."""
+        now = self.resumption
+        return now is not None and (generation < now.generation or second <= now.begun)
+
+    def stretch(self, second: float) -> float:
+        """When the stretch of training that this second belongs to began (Unix seconds).
+
+        A new generation, and every state after which the job does not go on as before, begins one.
+        What was seen in one stretch says nothing about another.
+        """
+        breaks = (begun for begun, state, _ in self._states if state not in _GOES_ON)
+        return max((begun for begun in (*self._beginnings, *breaks) if begun <= second), default=0)
+
+    def is_past(self, second: int) -> bool:
+        """Whether the stretch that this second belongs to is known to be over."""
+        return self.stretch(second) < self.stretch(math.inf)
 
     def is_fit(self, second: int, settings: StragglerSettings) -> bool:
         """Whether the job was training steadily in this second, so that ranks can be compared."""
@@ -68,7 +110,7 @@ class JobPicture:
         """`is_fit` of each of these seconds."""
         unfit = [s for s in self._stretches(settings) if s[2] is not JobState.TRAINING]
         return [
-            second >= self.begun(second) + settings.settle_seconds
+            second >= self._begun(second) + settings.settle_seconds
             and all(
                 begun >= second + 1 or second >= ended + settle for begun, ended, _, settle in unfit
             )
@@ -77,7 +119,7 @@ class JobPicture:
 
     def _stretches(self, settings: StragglerSettings) -> list[tuple[float, float, JobState, int]]:
         """Begin, end, state, and how long after its end nothing is compared."""
-        ends = [begun for begun, _ in self._states[1:]] + [float("inf")]
+        ends = [begun for begun, *_ in self._states[1:]] + [math.inf]
         return [
             (
                 begun,
@@ -85,14 +127,23 @@ class JobPicture:
                 state,
                 settings.pause_settle_seconds if state in _PAUSES else settings.settle_seconds,
             )
-            for (begun, state), ended in zip(self._states, ends, strict=False)
+            for (begun, state, _), ended in zip(self._states, ends, strict=False)
         ]
+
+    def _begun(self, second: int) -> int:
+        """The first second of the generation that this second belongs to."""
+        return max((begun for begun in self._beginnings if begun <= second), default=second)
+
+    def _move(self, node: NodeName, event: Event, *, gone: bool) -> None:
+        moved = (event.timestamp.timestamp(), gone)
+        self._members[node] = max(self._members.get(node, moved), moved)
 
     def _change_state(self, event: Event) -> None:
         state = str(event.details.get("state"))
         if state not in _STATES:
             return  # a newer writer's state: what it means for us is unknown, so nothing changes
-        insort(self._states, (event.timestamp.timestamp(), JobState(state)))
+        generation = self.generation if event.generation is None else event.generation
+        insort(self._states, (event.timestamp.timestamp(), JobState(state), generation))
         oldest = self._states[-1][0] - _MEMORY_SECONDS
         while len(self._states) > 1 and self._states[1][0] < oldest:
             del self._states[0]

@@ -73,7 +73,7 @@ class StragglerSettings:
     turmoil_deviation: float = 3.0
     """With more than half of the ranks this far out, the slot says nothing about any of them."""
     healthy_slots_to_resolve: int = 30
-    """So many slots in a row without slowness and the rank is well again."""
+    """So many slots without slowness (a slow one undoes two) and the rank is well again."""
     longest_wait_deviation: float = 1.0
     """A rank that waits in collectives more than this above its peers is a victim."""
 

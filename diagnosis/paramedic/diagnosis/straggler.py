@@ -17,11 +17,17 @@ from paramedic.diagnosis.sequential import Noise, decision_level
 from paramedic.diagnosis.symptoms import SYMPTOMS, WAITING_METRIC, Symptom
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from paramedic.diagnosis.settings import StragglerSettings
-    from paramedic.ingest.contract import EntityKey
+    from paramedic.ingest.contract import EntityKey, NodeName
     from paramedic.models.contract import AnomalyScores
+
+
+_SLOW_SLOT_UNDOES = 2
+"""Noise makes one slot in six of a healthy rank look slow; a run without any would hardly come."""
 
 
 @dataclass(slots=True)
@@ -51,6 +57,7 @@ class Trail:
     score: float = 0.0
     onset_second: int = 0
     healthy_slots: int = 0
+    """Slots without slowness; a slow one takes two of them back."""
     value: Mean = field(default_factory=Mean)
     peers: Mean = field(default_factory=Mean)
     deviation: Mean = field(default_factory=Mean)
@@ -119,12 +126,11 @@ class StragglerWatch:
     def weigh(self, scores: AnomalyScores) -> list[Slowness]:
         """Add a slot to the evidence; returns the ranks whose evidence has reached the level."""
         slot = _Slot(scores)
-        for symptom in SYMPTOMS:
-            self._weigh_symptom(symptom, slot)
         level = self._level(len(scores.rows))
         return [
-            Slowness(row, trail, level, scores.second, slot.observed(trail.symptom.metric) - 1)
-            for (row, _), trail in self._trails.items()
+            Slowness(row, trail, level, scores.second, slot.observed(symptom.metric) - 1)
+            for symptom in SYMPTOMS
+            for row, trail in self._weigh_symptom(symptom, slot)
             if trail.score >= level and not self._is_victim(trail)
         ]
 
@@ -135,9 +141,9 @@ class StragglerWatch:
             found[row] = max(found.get(row, 0.0), trail.score)
         return found
 
-    def is_well(self, row: EntityKey) -> bool:
-        """Whether the rank has been without slowness for long enough, by every symptom."""
-        trails = [trail for (owner, _), trail in self._trails.items() if owner == row]
+    def is_well(self, node: NodeName) -> bool:
+        """Whether the node's ranks were without slowness for long enough, by every symptom."""
+        trails = [trail for (owner, _), trail in self._trails.items() if owner.node == node]
         enough = self._settings.healthy_slots_to_resolve
         return bool(trails) and all(trail.healthy_slots >= enough for trail in trails)
 
@@ -148,7 +154,11 @@ class StragglerWatch:
             settings.false_alarms_per_job_day, tests, settings.allowance, self._noise
         )
 
-    def _weigh_symptom(self, symptom: Symptom, slot: _Slot) -> None:
+    def _weigh_symptom(self, symptom: Symptom, slot: _Slot) -> Iterator[tuple[EntityKey, Trail]]:
+        """Adds the slot to the evidence of those that were observed in it, and yields them.
+
+        Nobody else is accused by it: whoever was not observed may have left.
+        """
         deviation = symptom.worse * slot.deviation(symptom.metric)
         if self._is_turmoil(deviation):
             return
@@ -157,6 +167,7 @@ class StragglerWatch:
             if not math.isnan(increments[at]):
                 trail = self._trails.setdefault((row, symptom.metric), Trail(symptom))
                 self._add(trail, float(increments[at]), at, slot)
+                yield row, trail
 
     def _is_turmoil(self, deviation: NDArray[np.float64]) -> bool:
         known = deviation[~np.isnan(deviation)]
@@ -179,7 +190,9 @@ class StragglerWatch:
         return np.where(matters | np.isnan(added), added, np.minimum(added, 0.0))
 
     def _add(self, trail: Trail, increment: float, at: int, slot: _Slot) -> None:
-        trail.healthy_slots = 0 if increment > 0 else trail.healthy_slots + 1
+        change = 1 if increment <= 0 else -_SLOW_SLOT_UNDOES
+        enough = self._settings.healthy_slots_to_resolve
+        trail.healthy_slots = min(enough, max(0, trail.healthy_slots + change))
         if trail.score == 0.0 and increment > 0:
             trail.begin(slot.scores.second)
         # Twice the level is kept at most, so that a rank that recovers is clear in finite time.
