@@ -84,6 +84,45 @@ def test_a_clock_that_is_put_right_is_believed_again(node_batch: Batches) -> Non
     assert windows.window(Entity.NODE).observed[:, 0, -10:].all()
 
 
+def test_a_clock_that_steps_back_in_mid_run_costs_the_seconds_until_it_is_settled(
+    node_batch: Batches,
+) -> None:
+    windows = run(node_batch, {"a": 0, "b": 0, "c": 0}, seconds=20)
+    for second in range(START + 20, START + 40):
+        for node in "abc":
+            stated = second - 10 if node == "a" else second
+            windows.accept(node_batch(stated, {node: float(second)}), second + 1.0)
+    (rebased,) = windows.rebased_clocks()
+    assert (rebased.node, rebased.shift_seconds) == ("a", 10)
+    assert windows.counters().late == 3
+    window = windows.window(Entity.NODE)
+    assert window.values[0, 0, -10:].tolist() == window.values[1, 0, -10:].tolist()
+    assert window.observed[1:, 0, -30:].all()
+
+
+@pytest.mark.parametrize(
+    ("observer_follows", "late_seconds", "holes"),
+    # An observer that keeps its time sees silence meanwhile, which closes seven seconds more: of
+    # these, three were there before the step.
+    [(True, 7, 0), (False, 14, 4)],
+)
+def test_when_all_clocks_step_back_nothing_is_closed_twice_and_nobody_is_blamed(
+    node_batch: Batches, observer_follows: bool, late_seconds: int, holes: int
+) -> None:
+    windows = run(node_batch, {"a": 0, "b": 0, "c": 0}, seconds=20)
+    told = []
+    for second in range(START + 20, START + 50):
+        arrived = second - 9.0 if observer_follows else second + 1.0
+        for node in "abc":
+            windows.accept(node_batch(second - 10, {node: float(second)}), arrived)
+        told += windows.advance(arrived)
+    assert windows.rebased_clocks() == ()
+    assert told == sorted(set(told))
+    assert windows.watermark == START + 36
+    assert windows.counters().late == 3 * late_seconds
+    assert (~windows.window(Entity.NODE).observed[:, 0, -30:]).sum() == 3 * holes
+
+
 def test_a_lone_node_is_always_believed(node_batch: Batches) -> None:
     windows = run(node_batch, {"a": 5000}, seconds=10)
     assert windows.rebased_clocks() == ()

@@ -49,8 +49,9 @@ def test_the_generation_only_grows(roster: Roster, membership: Events) -> None:
     assert roster.generation == 5
 
 
-def test_a_rank_is_renewed_once_for_each_newer_generation(roster: Roster) -> None:
-    assert roster.renew([0, 1], 0) == frozenset()
-    assert roster.renew([1], 1) == {1}
-    assert roster.renew([1], 1) == frozenset()
-    assert [roster.is_current(rank, 0) for rank in (0, 1, 2)] == [True, False, True]
+def test_a_rank_and_its_node_are_renewed_once_for_each_newer_generation(roster: Roster) -> None:
+    assert roster.renew([(A, 0), (B, 1)], 0) == frozenset()
+    assert roster.renew([(B, 1)], 1) == {B, 1}
+    assert roster.renew([(B, 1)], 1) == frozenset()
+    rows: list[tuple[NodeName, int]] = [(A, 0), (B, 1), (A, 1), (B, 0), (NodeName("c"), 2)]
+    assert [roster.is_current(row, 0) for row in rows] == [True, False, False, False, True]

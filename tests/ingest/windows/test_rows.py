@@ -69,8 +69,6 @@ def test_a_node_that_left_is_out_of_every_window(
     feed(windows, node_batch, ["a", "b"], 6)
     assert names(windows.window(Entity.NODE)) == [("a", None)]
     assert names(windows.window(Entity.RANK)) == [("a", 0)]
-    assert set(windows.frontier().nodes) == {"a"}
-    assert [key.node for key in windows.frontier().heartbeats] == ["a"]
     assert windows.counters().departed == 1
 
 
@@ -106,7 +104,40 @@ def test_a_rank_that_moved_leaves_its_old_row_even_before_membership_says_so(
     windows.accept(rank_batch(START + 6, {("b", 1): 1.0}, generation=0), START + 7.0)
     assert names(windows.window(Entity.RANK)) == [("a", 0), ("s", 1)]
     assert windows.counters().stale_generation == 1
-    assert {(key.node, key.index) for key in windows.frontier().heartbeats} == {("a", 0), ("s", 1)}
+
+
+def test_a_node_that_changes_its_rank_without_leaving_gives_up_its_old_row(
+    windows: JobWindows, rank_batch: Batches
+) -> None:
+    feed(windows, rank_batch, [("a", 0), ("b", 1), ("c", 2)], *range(6))
+    shrunk = {("a", 0): 1.0, ("c", 1): 1.0}
+    windows.accept(rank_batch(START + 6, shrunk, generation=1), START + 7.0)
+    assert names(windows.window(Entity.RANK)) == [("a", 0), ("c", 1)]
+    late = {("b", 1): 1.0, ("c", 2): 1.0}
+    windows.accept(rank_batch(START + 5, late, generation=0), START + 7.5)
+    assert names(windows.window(Entity.RANK)) == [("a", 0), ("c", 1)]
+    assert windows.counters().stale_generation == 2
+
+
+def test_nodes_that_swap_their_ranks_have_one_row_each(
+    windows: JobWindows, rank_batch: Batches
+) -> None:
+    feed(windows, rank_batch, [("a", 0), ("b", 1)], *range(6))
+    windows.accept(rank_batch(START + 6, {("a", 1): 1.0}, generation=1), START + 7.0)
+    windows.accept(rank_batch(START + 6, {("b", 0): 1.0}, generation=1), START + 7.0)
+    assert names(windows.window(Entity.RANK)) == [("a", 1), ("b", 0)]
+
+
+def test_a_node_may_carry_several_ranks_of_one_generation(
+    windows: JobWindows, rank_batch: Batches
+) -> None:
+    feed(windows, rank_batch, [("a", 0), ("a", 1)], *range(6))
+    both = rank_batch(START + 6, {("a", 0): 1.0, ("a", 1): 1.0}, generation=1)
+    windows.accept(both, START + 7.0)
+    windows.accept(rank_batch(START + 7, {("a", 2): 1.0}, generation=1), START + 8.0)
+    window = windows.window(Entity.RANK)
+    assert names(window) == [("a", 0), ("a", 1), ("a", 2)]
+    assert window.observed[0, 0].sum() == 5, "its past in the older generation stays"
 
 
 def test_a_batch_of_an_older_generation_is_refused_for_rank_rows_only(
@@ -196,4 +227,4 @@ def test_a_batch_that_cannot_belong_here_is_an_error_and_leaves_no_trace(
     with pytest.raises(ForeignBatchError, match=reason):
         windows.accept(batch, START + 1.0)
     assert windows.counters().received == 0
-    assert windows.frontier().nodes == {}
+    assert windows.advance(START + 100.0) == []

@@ -111,9 +111,10 @@ class SlotsBehaveLikeALedger(RuleBasedStateMachine):
 
 
 TestSlotsBehaveLikeALedger = SlotsBehaveLikeALedger.TestCase
-TestSlotsBehaveLikeALedger.settings = settings(max_examples=25, stateful_step_count=20)
+TestSlotsBehaveLikeALedger.settings = settings(max_examples=15, stateful_step_count=20)
 
 
+@settings(max_examples=30)
 @given(rows=st.lists(row_names, min_size=1, max_size=30, unique=True))
 def test_rows_are_sorted_however_they_came(rows: list[RowName]) -> None:
     slots = EntitySlots(Entity.GPU)

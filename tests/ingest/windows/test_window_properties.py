@@ -53,6 +53,10 @@ def closed_values(windows: JobWindows, until: int) -> dict[tuple[str, int], floa
     }
 
 
+quickly = settings(max_examples=40, deadline=None)
+
+
+@quickly
 @given(values=samples, delays=st.lists(st.integers(0, 2), min_size=1, max_size=7))
 def test_any_order_within_the_lateness_closes_the_same_slots(
     node_batch: Batches, values: Samples, delays: list[int]
@@ -65,6 +69,7 @@ def test_any_order_within_the_lateness_closes_the_same_slots(
         assert closed_values(windows, windows.watermark) == expected
 
 
+@quickly
 @given(values=samples, delays=st.lists(st.integers(0, 2), min_size=1, max_size=7))
 def test_duplicates_change_nothing_but_their_count(
     node_batch: Batches, values: Samples, delays: list[int]
@@ -77,8 +82,8 @@ def test_duplicates_change_nothing_but_their_count(
         assert closed_values(once, once.watermark) == closed_values(thrice, once.watermark)
 
 
+@settings(quickly, max_examples=15)
 @given(size=st.integers(1, 64), seconds=st.integers(5, 20), hole=st.integers(0, 20))
-@settings(max_examples=25)
 def test_a_machines_slots_do_not_depend_on_the_size_of_the_job(
     node_batch: Batches, size: int, seconds: int, hole: int
 ) -> None:
@@ -117,7 +122,7 @@ steps = st.lists(
         generation=st.integers(0, 3),
         value=st.one_of(st.floats(0, 9), st.just(math.nan)),
     ),
-    max_size=60,
+    max_size=40,
 )
 
 
@@ -149,7 +154,6 @@ def shown(windows: JobWindows) -> dict[str, Any]:
     return {
         "counters": windows.counters(),
         "watermark": windows.watermark,
-        "frontier": windows.frontier(),
         "rebased": windows.rebased_clocks(),
         "windows": [
             (part.first_second, part.rows, part.metrics, part.generation) for part in parts
@@ -159,7 +163,8 @@ def shown(windows: JobWindows) -> dict[str, Any]:
     }
 
 
-@given(steps=steps, cut=st.integers(0, 60))
+@quickly
+@given(steps=steps, cut=st.integers(0, 40))
 def test_a_restart_at_any_moment_changes_nothing(
     node_batch: Batches,
     rank_batch: Batches,
@@ -181,6 +186,7 @@ def test_a_restart_at_any_moment_changes_nothing(
     np.testing.assert_equal(shown(restarted), shown(straight))
 
 
+@quickly
 @given(steps=steps)
 def test_the_watermark_never_goes_back_and_the_mask_tells_holes_from_values(
     node_batch: Batches,
@@ -204,6 +210,7 @@ def test_the_watermark_never_goes_back_and_the_mask_tells_holes_from_values(
         assert (observed == ~np.isnan(values)).all()
 
 
+@quickly
 @given(steps=steps)
 def test_a_window_that_was_handed_out_stays_as_it_is(
     node_batch: Batches,
@@ -219,3 +226,28 @@ def test_a_window_that_was_handed_out_stays_as_it_is(
     for step in steps:
         take(windows, step, node_batch, rank_batch, membership)
     np.testing.assert_equal(window.values, before)
+
+
+@quickly
+@given(
+    carriers=st.lists(st.lists(st.sampled_from(NODES), unique=True, max_size=4), max_size=5),
+    data=st.data(),
+)
+def test_only_the_newest_generation_of_a_node_and_of_a_rank_has_a_row(
+    rank_batch: Batches, carriers: list[list[str]], data: st.DataObject
+) -> None:
+    rows = [
+        (at, (node, rank)) for at, nodes in enumerate(carriers) for rank, node in enumerate(nodes)
+    ]
+    windows = JobWindows(CONFIG, JobName("job"))
+    for generation in range(len(carriers)):
+        # Its rows come in any order, and words of older generations come once more after them.
+        spoken = data.draw(st.permutations([row for row in rows if row[0] == generation]))
+        echoes = [row for row in rows if row[0] < generation]
+        for stated, row in (*spoken, *echoes):
+            windows.accept(rank_batch(START + generation, {row: 1.0}, stated), START + generation)
+    windows.advance(START + 60.0)
+    newest = {party: at for at, row in rows for party in row}
+    expected = [row for at, row in rows if all(newest[party] == at for party in row)]
+    shown = windows.window(Entity.RANK).rows if rows else ()
+    assert [(key.node, key.index) for key in shown] == sorted(expected)

@@ -11,6 +11,8 @@ from paramedic.ingest.windows.errors import WindowSettingError
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("sampling_seconds", 5.0),
+        ("sampling_seconds", 0.5),
         ("slots", 3),
         ("lateness_seconds", -1),
         ("history_slots", 0),

@@ -25,7 +25,6 @@ _STATE = np.dtype(
     [
         ("heard", np.int64),  # newest second by the node's own clock
         ("shift", np.int64),  # added to the node's seconds
-        ("arrived", np.float64),  # when anything last came from it
         ("offset", np.float64),
         ("steady_since", np.float64),  # arrival time since which the offset has not moved
         ("shifted_at", np.float64),
@@ -42,14 +41,6 @@ class RebasedClock:
     """Added to every second the node states."""
     since_seconds: float
     """Arrival time (Unix seconds) of the batch that settled it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """The newest second of a node, after re-basing, and when it arrived."""
-
-    second: int
-    arrived_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +90,6 @@ class NodeClocks:
         state["offset"][moved] = offset
         state["steady_since"][moved] = arrived_seconds
         state["heard"][ids] = np.maximum(state["heard"][ids], second)
-        state["arrived"][ids] = arrived_seconds
         if moved.size:
             self._residuals = None
         return self._judge(nodes, ids, second, arrived_seconds)
@@ -129,13 +119,6 @@ class NodeClocks:
         at = reached.size - (reached.size + 1) // 2
         return int(np.partition(reached, at)[at])
 
-    def reached(self) -> dict[NodeName, Reached]:
-        """The newest second of every live node."""
-        live = self._live()
-        seconds = (live["heard"] + live["shift"]).tolist()
-        pairs = zip(seconds, live["arrived"].tolist(), strict=True)
-        return {node: Reached(*pair) for node, pair in zip(self._index, pairs, strict=True)}
-
     def forget(self, nodes: Iterable[NodeName]) -> None:
         """Take nodes out of the live set."""
         gone = [self._index[node] for node in nodes if node in self._index]
@@ -162,7 +145,7 @@ class NodeClocks:
             if at == self._state.size:
                 self._state = np.concatenate([self._state, np.zeros(at + 8, _STATE)])
             offset = second - arrived_seconds
-            self._state[at] = (second, 0, arrived_seconds, offset, arrived_seconds, 0.0)
+            self._state[at] = (second, 0, offset, arrived_seconds, 0.0)
             self._index[node] = at
             self._residuals = None
         return np.array([self._index[node] for node in nodes], np.intp)

@@ -16,6 +16,9 @@ class WindowConfig:
     Raises WindowSettingError when a value is out of its range.
     """
 
+    sampling_seconds: float = 1.0
+    """Seconds between two samples of a source; slots are one second, so anything else is refused
+    rather than shown as a window that is mostly holes."""
     slots: int = 60
     """Slots in a window, one second each; at least 4."""
     lateness_seconds: int = 3
@@ -34,6 +37,11 @@ class WindowConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work, naming the setting."""
+        if self.sampling_seconds != 1:
+            raise WindowSettingError(
+                f"sampling_seconds is {self.sampling_seconds}, windows take sources of 1 s only:"
+                " let the source sample every second"
+            )
         self._at_least("slots", _LEAST_SLOTS)
         self._at_least("history_slots", 1)
         self._at_least("ahead_slots", 1)

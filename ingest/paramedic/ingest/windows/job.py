@@ -10,7 +10,6 @@ from paramedic.ingest.contract import Entity, Event, JobName, NodeName, Window
 from paramedic.ingest.windows.counters import Fate, Tally, WindowCounters
 from paramedic.ingest.windows.errors import ForeignBatchError, WindowNotHeldError
 from paramedic.ingest.windows.roster import Roster
-from paramedic.ingest.windows.sightings import Frontier, HeartbeatBook, Sighting
 from paramedic.ingest.windows.slots import EntitySlots
 from paramedic.ingest.windows.snapshot import WindowsSnapshot
 from paramedic.ingest.windows.tables import TableBlock
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from paramedic.ingest.contract import TelemetryBatch
     from paramedic.ingest.windows.clocks import RebasedClock
     from paramedic.ingest.windows.configuration import WindowConfig
-
-_HEARTBEAT = "heartbeat"
 
 
 class JobWindows:
@@ -43,7 +40,6 @@ class JobWindows:
         self._slots = {entity: EntitySlots(entity) for entity in Entity}
         for part in snapshot.slots if snapshot else ():
             self._slots[part.entity] = EntitySlots(part.entity, part)
-        self._heartbeats = HeartbeatBook(snapshot.heartbeats if snapshot else None)
         self._tally = Tally(snapshot.counts if snapshot else None)
 
     @classmethod
@@ -58,7 +54,6 @@ class JobWindows:
             roster=self._roster.snapshot(),
             timeline=self._timeline.snapshot(),
             slots=tuple(slots.snapshot() for slots in self._slots.values()),
-            heartbeats=self._heartbeats.snapshot(),
             counts=self._tally.snapshot(),
         )
 
@@ -84,9 +79,6 @@ class JobWindows:
             chosen = self._present(block, placement.places)
             if block.entity is Entity.RANK:
                 chosen = self._current(block, chosen, batch.generation)
-                self._note_heartbeats(
-                    block, chosen, placement.places, batch.generation, arrived_seconds
-                )
             self._write(block, chosen, placement.places)
 
     def membership(self, event: Event) -> None:
@@ -100,7 +92,6 @@ class JobWindows:
             self._timeline.clocks.forget([gone])
             for slots in self._slots.values():
                 slots.forget(lambda row: row[0] == gone)
-            self._heartbeats.forget(lambda row: row[0] == gone)
 
     def advance(self, now_seconds: float) -> list[int]:
         """The seconds that have closed since the last call, oldest first.
@@ -147,17 +138,6 @@ class JobWindows:
             observed=observed,
         )
 
-    def frontier(self) -> Frontier:
-        """The newest second each node and each rank's heart-beat was seen in, lateness aside."""
-        return Frontier(
-            head_second=self._timeline.watermark.head,
-            nodes={
-                node: Sighting(reached.second, reached.arrived_seconds, self._roster.generation)
-                for node, reached in self._timeline.clocks.reached().items()
-            },
-            heartbeats=self._heartbeats.heartbeats(),
-        )
-
     def rebased_clocks(self) -> tuple[RebasedClock, ...]:
         """The nodes whose clock is off and whose seconds are moved, by name."""
         return self._timeline.clocks.rebased()
@@ -183,33 +163,19 @@ class JobWindows:
         return present
 
     def _current(self, block: TableBlock, chosen: list[int], generation: int) -> list[int]:
-        """The rows of ranks whose generation is not over; a newer one ends the rank elsewhere."""
-        ranks = {at: rank for at in chosen if (rank := block.rows[at][1]) is not None}
-        current = [at for at, rank in ranks.items() if self._roster.is_current(rank, generation)]
-        self._tally.add(Fate.STALE_GENERATION, len(chosen) - len(current))
-        moved = self._roster.renew((ranks[at] for at in current), generation)
-        if moved:
-            here = {block.rows[at] for at in current}
-            self._slots[Entity.RANK].forget(lambda row: row[1] in moved and row not in here)
-            self._heartbeats.forget(lambda row: row[1] in moved and row not in here)
-        return current
+        """The rank rows whose generation is not over.
 
-    def _note_heartbeats(
-        self,
-        block: TableBlock,
-        chosen: list[int],
-        places: Mapping[NodeName, Place],
-        generation: int,
-        arrived_seconds: float,
-    ) -> None:
-        """Late ones count as well: they show that the rank was alive then."""
-        beating = block.observed_rows(_HEARTBEAT)
-        for at in chosen:
-            node, rank = block.rows[at]
-            place = places[node]
-            if at in beating and rank is not None and place.fate is not Fate.AHEAD:
-                seen = Sighting(place.second, arrived_seconds, generation)
-                self._heartbeats.note((node, rank), seen)
+        A newer generation ends the older rows of its ranks and of its nodes, past included.
+        """
+        current = [at for at in chosen if self._roster.is_current(block.rows[at], generation)]
+        self._tally.add(Fate.STALE_GENERATION, len(chosen) - len(current))
+        here = {block.rows[at] for at in current}
+        renewed = self._roster.renew(here, generation)
+        if renewed:
+            self._slots[Entity.RANK].forget(
+                lambda row: row not in here and not renewed.isdisjoint(row)
+            )
+        return current
 
     def _write(
         self, block: TableBlock, chosen: Iterable[int], places: Mapping[NodeName, Place]

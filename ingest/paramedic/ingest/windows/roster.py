@@ -1,4 +1,4 @@
-"""Who belongs to a job now: nodes that have left, and the generation of every rank."""
+"""Who belongs to a job now: nodes that have left, and how new each rank and its node are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from paramedic.ingest.contract import Event, EventKind, NodeName
 
+Party = NodeName | int | None
+"""A node by its name, or a rank by its number: what a rank row is named by."""
+
 
 @dataclass(frozen=True, slots=True)
 class RosterSnapshot:
@@ -14,7 +17,7 @@ class RosterSnapshot:
 
     generation: int = 0
     departed: frozenset[NodeName] = frozenset()
-    rank_generations: Mapping[int, int] = field(default_factory=dict)
+    generations: Mapping[Party, int] = field(default_factory=dict)
 
 
 class Roster:
@@ -25,13 +28,11 @@ class Roster:
         self.generation = state.generation
         """The newest generation that telemetry or membership spoke of."""
         self._departed = set(state.departed)
-        self._rank_generations = dict(state.rank_generations)
+        self._generations = dict(state.generations)
 
     def snapshot(self) -> RosterSnapshot:
         """A copy of the state."""
-        return RosterSnapshot(
-            self.generation, frozenset(self._departed), dict(self._rank_generations)
-        )
+        return RosterSnapshot(self.generation, frozenset(self._departed), dict(self._generations))
 
     def live(self, nodes: Iterable[NodeName]) -> list[NodeName]:
         """The nodes that have not left."""
@@ -56,15 +57,18 @@ class Roster:
         self._departed.add(event.node)
         return event.node
 
-    def is_current(self, rank: int, generation: int) -> bool:
-        """Whether the generation of this rank is not over."""
-        return generation >= self._rank_generations.get(rank, generation)
+    def is_current(self, row: Iterable[Party], generation: int) -> bool:
+        """Whether neither the rank nor its node has been seen in a newer generation."""
+        return all(generation >= self._generations.get(party, generation) for party in row)
 
-    def renew(self, ranks: Iterable[int], generation: int) -> frozenset[int]:
-        """Note the generation of ranks; returns those for which it is newer than what was known."""
-        ranks = set(ranks)
+    def renew(self, rows: Iterable[Iterable[Party]], generation: int) -> frozenset[Party]:
+        """Note the generation of rank rows.
+
+        Returns the nodes and ranks for which it is newer than what was known.
+        """
+        parties = {party for row in rows for party in row}
         newer = frozenset(
-            rank for rank in ranks if generation > self._rank_generations.get(rank, generation)
+            party for party in parties if generation > self._generations.get(party, generation)
         )
-        self._rank_generations.update(dict.fromkeys(ranks, generation))
+        self._generations.update(dict.fromkeys(parties, generation))
         return newer

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from paramedic.ingest.contract import JobName
 from paramedic.ingest.windows.roster import RosterSnapshot
-from paramedic.ingest.windows.sightings import RankRow, Sighting
 from paramedic.ingest.windows.slots import SlotsSnapshot
 from paramedic.ingest.windows.timeline import TimelineSnapshot
 
@@ -21,5 +19,4 @@ class WindowsSnapshot:
     roster: RosterSnapshot
     timeline: TimelineSnapshot
     slots: tuple[SlotsSnapshot, ...]
-    heartbeats: Mapping[RankRow, Sighting]
     counts: Counter[str]

@@ -28,13 +28,6 @@ class TableBlock:
         self.metrics: tuple[str, ...] = tuple(table.columns)
         self.values: NDArray[np.float64] = _values(table)
 
-    def observed_rows(self, metric: str) -> set[int]:
-        """The positions of the rows in which the metric has a value."""
-        if metric not in self.metrics:
-            return set()
-        present = ~np.isnan(self.values[self.metrics.index(metric)])
-        return set(np.flatnonzero(present).tolist())
-
 
 def _rows(table: Table | ColumnTable) -> list[RowName]:
     indices = [None] * len(table.nodes) if table.indices is None else table.indices

@@ -48,11 +48,6 @@ class Watermark:
         """The newest closed second; None as long as nothing is closed."""
         return self._closed
 
-    @property
-    def head(self) -> int | None:
-        """The head as it was last seen in telemetry."""
-        return self._head
-
     def is_late(self, second: int) -> bool:
         """Whether the second is closed, or lies before the first second of the job."""
         floor = self._floor()
