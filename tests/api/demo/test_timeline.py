@@ -6,6 +6,8 @@ import io
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from paramedic.api.demo.observations import Observed
@@ -74,7 +76,7 @@ def test_a_line_before_the_injection_has_no_time() -> None:
     assert format_line(line, -2.5).lstrip().startswith("-2.50 s")
 
 
-def test_a_pipe_gets_plain_lines_and_no_status() -> None:
+def test_a_pipe_gets_plain_lines() -> None:
     out = io.StringIO()
     screen = open_screen(out)
     assert isinstance(screen, PlainScreen)
@@ -82,6 +84,32 @@ def test_a_pipe_gets_plain_lines_and_no_status() -> None:
     screen.line(Line(Theme.INJECTION, "SIGKILL to rank 2"), 0.0)
     screen.close()
     assert out.getvalue() == " +0.00 s  injection  SIGKILL to rank 2\n"
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0.0, 1.0), st.sampled_from(["status", "status", "status", "line"])),
+        max_size=100,
+    )
+)
+def test_a_pipe_is_never_quiet_for_ten_seconds_and_never_flooded(
+    said: list[tuple[float, str]],
+) -> None:
+    now = [100.0]
+    out = io.StringIO()
+    screen = PlainScreen(out, lambda: now[0])
+    written, spoke_at = 0, now[0]
+    for seconds, what in said:
+        now[0] += seconds
+        if what == "line":
+            screen.line(Line(Theme.EVENT, "job is starting"), None)
+        else:
+            screen.status("undisturbed reference run: step 3 of 400")
+        lines = out.getvalue().count("\n")
+        if lines > written:
+            assert what == "line" or now[0] - spoke_at >= 9.0
+            written, spoke_at = lines, now[0]
+        assert now[0] - spoke_at < 10.0
 
 
 def test_a_terminal_gets_the_same_words() -> None:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TextIO
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
 
 from paramedic.api.demo.summary import Summary
 
-_LABELS = {
-    "fault": "fault",
-    "rank_hit": "rank hit",
-    "rank_named": "rank named",
-    "seconds_to_detect": "seconds to detect",
-    "seconds_to_localise": "seconds to localise",
-    "seconds_to_recover": "seconds to recover",
-    "steps_lost": "steps lost",
-    "goodput": "goodput",
-    "loss_curve_identical": "loss curve identical",
-    "steps": "steps",
-    "wrong_verdicts": "wrong verdicts",
+_NOTHING = "–"
+_ROWS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "fault": ("fault", str),
+    "rank_hit": ("rank hit", str),
+    "rank_named": ("rank named", str),
+    "seconds_to_detect": ("detected after", lambda seconds: f"{seconds:.2f} s"),
+    "seconds_to_localise": ("localised after", lambda seconds: f"{seconds:.2f} s"),
+    "seconds_to_recover": ("recovered after", lambda seconds: f"{seconds:.2f} s"),
+    "steps_lost": ("steps lost", str),
+    "goodput": ("goodput", lambda share: f"{share:.1%}"),
+    "loss_curve_identical": ("loss curve identical", lambda holds: "yes" if holds else "no"),
+    "steps": ("steps", str),
+    "wrong_verdicts": ("wrong verdicts", str),
 }
+"""Of each field of the summary: what people call it, and how its value is written."""
 
 
 def write_json(summary: Summary, out: TextIO) -> None:
@@ -31,12 +33,16 @@ def write_json(summary: Summary, out: TextIO) -> None:
 
 def write_table(summary: Summary, reasons: Sequence[str], out: TextIO) -> None:
     """The summary as a table, and below it whether everything held."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("measured", "value", title="Paramedic demo")
+    table = Table(box=SIMPLE_HEAD, title="Paramedic demo", title_justify="left")
+    table.add_column("measured", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
     for name, value in summary.to_dict().items():
-        table.add_row(_LABELS[name], _in_words(value))
+        label, in_words = _ROWS[name]
+        table.add_row(label, _NOTHING if value is None else in_words(value))
     Console(file=out).print(table)
     write_reasons(reasons, out)
 
@@ -47,11 +53,3 @@ def write_reasons(reasons: Sequence[str], out: TextIO) -> None:
     if not reasons:
         out.write("everything held\n")
     out.flush()
-
-
-def _in_words(value: object) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)

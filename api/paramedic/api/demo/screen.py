@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from paramedic.api.demo.timeline import format_line
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
 
+_QUIET_SECONDS = 9.0
+"""A line at least every ten seconds, with a second for the work in between."""
 _STYLES = {
     Theme.DEMO: "dim",
     Theme.INJECTION: "bold red",
@@ -38,18 +42,30 @@ class Screen(Protocol):
 
 
 class PlainScreen:
-    """Lines only, for files and pipes."""
+    """Lines only, for files and pipes; the status is one of them when nothing else was said."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(
+        self,
+        out: TextIO,
+        clock: Callable[[], float] = time.monotonic,
+        quiet_seconds: float = _QUIET_SECONDS,
+    ) -> None:
+        """`clock` gives seconds that never go back."""
         self._out = out
+        self._clock = clock
+        self._quiet_seconds = quiet_seconds
+        self._spoke_at = clock()
 
     def line(self, line: Line, seconds: float | None) -> None:
         """Write and flush one line."""
+        self._spoke_at = self._clock()
         self._out.write(format_line(line, seconds) + "\n")
         self._out.flush()
 
     def status(self, text: str) -> None:
-        """A status that moves has no place in a file."""
+        """Say it when it has been quiet for long, so that nobody thinks that it hangs."""
+        if self._clock() - self._spoke_at >= self._quiet_seconds:
+            self.line(Line(Theme.DEMO, text), None)
 
     def close(self) -> None:
         """Nothing to take away."""
