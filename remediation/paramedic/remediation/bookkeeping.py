@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paramedic.ingest.contract import Event, JobName
     from paramedic.remediation.store.store import Store, Transaction
 
-_TOLD_BY = (EventKind.JOB_STATE, EventKind.PROCESS_EXIT)
+_TOLD_BY = (EventKind.JOB_STATE, EventKind.PROCESS_EXIT, EventKind.MEMBERSHIP)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,13 +82,11 @@ class Casework:
         if known is not None:
             return known.id
         found = incident_for(verdict, _open_cases(tx, verdict.job), self.config.correlation_seconds)
-        if found is None:
-            incident = derived_incident(incident_id(verdict), [verdict], [])
-        else:
-            verdicts = [*tx.verdicts.of_incident(found.id), verdict]
-            incident = derived_incident(found.id, verdicts, tx.actions.of_incident(found.id))
-        tx.incidents.put(incident)
-        return incident.id
+        identity = incident_id(verdict) if found is None else found.id
+        # Without its actions: it is refreshed when what follows is decided.
+        verdicts = [*tx.verdicts.of_incident(identity), verdict]
+        tx.incidents.put(derived_incident(identity, verdicts, []))
+        return identity
 
     def _decide(
         self, tx: Transaction, identity: str, verdicts: tuple[Verdict, ...]

@@ -9,8 +9,8 @@ alike are joined: without overlap or hole by construction.
   until a machine is named, recovery until the job trains again or the verdict is resolved.
 - After a recovery, steps that are done again are recomputation, for as long as steps took before.
 - A fault that only slows the job down leaves the time productive, and so does evaluation.
-
-Waiting for capacity is not booked yet: no event tells of it.
+- While a recovery says that it waits for a worker, because no spare was ready, the time is waiting
+  for capacity; it ends when a worker takes the rank.
 """
 
 from __future__ import annotations
@@ -52,7 +52,14 @@ _CLASSES = {
 }
 """After the first `training`. An end is never followed by anything within one life."""
 
-_LOST = frozenset({LedgerClass.DETECTION, LedgerClass.LOCALISATION, LedgerClass.RECOVERY})
+_LOST = frozenset(
+    {
+        LedgerClass.DETECTION,
+        LedgerClass.LOCALISATION,
+        LedgerClass.RECOVERY,
+        LedgerClass.WAITING_FOR_CAPACITY,
+    }
+)
 
 
 def book(
@@ -122,7 +129,12 @@ class _View:
         return sorted(moment for moment in moments if start <= moment <= end)
 
     def class_at(self, moment: datetime) -> LedgerClass:
-        state = self.changes[bisect_right(self.change_times, moment) - 1].state
+        change = self.changes[bisect_right(self.change_times, moment) - 1]
+        spent_on = self._class_in(change.state, moment)
+        is_waiting = change.waits and spent_on is LedgerClass.RECOVERY
+        return LedgerClass.WAITING_FOR_CAPACITY if is_waiting else spent_on
+
+    def _class_in(self, state: JobState, moment: datetime) -> LedgerClass:
         if state is JobState.SUSPENDED:
             return LedgerClass.SUSPENDED
         if moment < self.first_training:

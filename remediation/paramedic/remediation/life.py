@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Fault, Phase, Status, Verdict
@@ -29,12 +29,14 @@ class VerdictLife:
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """A `job_state` event."""
+    """A `job_state` event, or the end of a wait within one."""
 
     at: datetime
     state: JobState
     step: int | None = None
     steps_lost: int = 0
+    waits: bool = False
+    """Whether a recovery waits for a worker, because none was ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +67,25 @@ class Stop:
 
 
 def state_changes(events: Iterable[Event]) -> list[StateChange]:
-    """The job's states, oldest first."""
-    changes = [
-        StateChange(
-            at=event.timestamp,
-            state=JobState(str(event.details["state"])),
-            step=_whole(event.details.get("step")),
-            steps_lost=max(_whole(event.details.get("steps_lost")) or 0, 0),
-        )
-        for event in events
-        if event.kind is EventKind.JOB_STATE
-    ]
-    return sorted(changes, key=lambda change: change.at)
+    """The job's states, oldest first. A wait for a worker ends when a worker takes the rank."""
+    changes: list[StateChange] = []
+    for event in sorted(events, key=lambda event: event.timestamp):
+        if event.kind is EventKind.JOB_STATE:
+            changes.append(_state_change(event))
+        elif event.details.get("change") == "replaced_by" and changes and changes[-1].waits:
+            changes.append(replace(changes[-1], at=event.timestamp, waits=False))
+    return changes
+
+
+def _state_change(event: Event) -> StateChange:
+    state = JobState(str(event.details["state"]))
+    return StateChange(
+        at=event.timestamp,
+        state=state,
+        step=_whole(event.details.get("step")),
+        steps_lost=max(_whole(event.details.get("steps_lost")) or 0, 0),
+        waits=state is JobState.RECOVERING and event.details.get("waiting") is True,
+    )
 
 
 def newest_life(changes: Iterable[StateChange]) -> list[StateChange]:

@@ -47,6 +47,8 @@ class ImaginedWorker:
     signals: list[signal.Signals] = field(default_factory=list)
     has_greeted: bool = False
     is_ready: bool = False
+    is_frozen: bool = False
+    """Whether it does nothing any more but die."""
     answered: int = 0
     """How many of the received messages it has acted upon."""
 
@@ -126,6 +128,8 @@ class Rehearsal:
             return True
         if worker.signals:
             self.exit(worker.node, by=worker.signals[-1])
+        elif worker.is_frozen:
+            return False
         elif not worker.has_greeted:
             self.greet(worker.node)
         elif not worker.is_ready:

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from paramedic.remediation.launchers.local.commands import MembershipRules
+from paramedic.remediation.launchers.local.commands import MembershipRules, Note
 from paramedic.remediation.launchers.local.job_record import Stage
 from paramedic.remediation.launchers.local.messages import (
     Abort,
@@ -48,6 +48,9 @@ class AnyOrder(RuleBasedStateMachine):
     def pick(self, number: int) -> ImaginedWorker:
         living = list(self.job.alive.values())
         return living[number % len(living)]
+
+    def has_restarted(self) -> bool:
+        return self.job.states().count("starting") > 1
 
     def anybody_lives(self) -> bool:
         return bool(self.job.alive)
@@ -103,7 +106,12 @@ class AnyOrder(RuleBasedStateMachine):
             assert node not in self.killed
             self.killed.add(node)
 
-    @rule(seconds=st.sampled_from([0.1, 0.5, 2.0, 5.0, 31.0]))
+    @precondition(anybody_lives)
+    @rule(who=PICK)
+    def freezes(self, who: int) -> None:
+        self.pick(who).is_frozen = True
+
+    @rule(seconds=st.sampled_from([0.1, 0.5, 2.0, 5.0, 31.0, 299.9, 300.0]))
     def time_passes(self, seconds: float) -> None:
         self.job.wait(seconds)
 
@@ -159,6 +167,21 @@ class AnyOrder(RuleBasedStateMachine):
                 assert joined.generation in aborted
 
     @invariant()
+    def nothing_that_was_due_is_left_undone(self) -> None:
+        deadline = self.job.membership.next_deadline()
+        if deadline is not None and deadline <= self.job.now:
+            self.job.wait(0.0)
+            later = self.job.membership.next_deadline()
+            assert later is None or later > self.job.now
+
+    @invariant()
+    def nobody_is_ended_for_being_late_who_was_there_from_the_start(self) -> None:
+        ended = [c.text for c in self.job.commands if isinstance(c, Note) and " within " in c.text]
+        first = {f"node-{rank:04d}" for rank in range(RANKS)}
+        if not self.has_restarted():
+            assert not [text for text in ended if text.split()[0] in first and "ready" in text]
+
+    @invariant()
     def the_living_are_those_that_the_membership_knows(self) -> None:
         known = {placement.node for placement in self.job.membership.placements()}
         assert known == set(self.job.alive)
@@ -187,8 +210,14 @@ class Recovers(AnyOrder):
         super().teardown()
 
     def help(self) -> None:
-        for _ in range(8):
-            self.job.wait(5)
+        """Everybody cooperates but the frozen, and diagnosis tells of those that have trained."""
+        for key in range(8):
+            self.job.wait(300)
+            self.job.cooperate()
+            for worker in [w for w in self.job.alive.values() if w.is_frozen]:
+                if worker.assignment is not None or worker.started.rank is not None:
+                    generation = self.job.membership.generation
+                    self.job.replace(worker.node, generation, f"help-{key}-{worker.node}")
             self.job.cooperate()
 
     def waits_for_finished(self) -> bool:
@@ -196,6 +225,6 @@ class Recovers(AnyOrder):
 
 
 AnyOrderTest = AnyOrder.TestCase
-AnyOrderTest.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+AnyOrderTest.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
 RecoversTest = Recovers.TestCase
-RecoversTest.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+RecoversTest.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)

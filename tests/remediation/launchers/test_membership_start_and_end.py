@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 
-import pytest
-
 from paramedic.ingest.contract import EventKind, NodeName
 from paramedic.remediation.launchers.local.commands import JobEnd, MembershipRules
 from paramedic.remediation.launchers.local.exit_status import ExitStatus
@@ -170,13 +168,63 @@ def test_a_failure_after_the_last_step_fails_the_job_and_repeats_nothing() -> No
     assert "recovering" not in job.states()
 
 
-def test_a_rank_lost_when_others_had_finished_fails_the_job() -> None:
-    job = training_job(ranks=2, spares=0)
+def test_a_rank_lost_when_one_of_the_others_had_finished_fails_the_job() -> None:
+    job = training_job(ranks=3, spares=0)
     job.say(NODES[0], Finished(9))
     job.exit(NODES[1], by=signal.SIGKILL)
+    job.cooperate()
+    assert job.over is not None
+    assert job.over.end is JobEnd.FAILED
+    assert job.over.reason == (
+        "node-0001 (rank 1) was ended by SIGKILL when rank 0 had already finished"
+    )
+
+
+def test_a_rank_lost_when_all_the_others_had_finished_fails_but_no_step_is_lost() -> None:
+    job = training_job(ranks=3, spares=1)
+    for node in (NODES[0], NODES[2]):
+        job.say(node, Finished(9))
+        job.exit(node, code=0)
+    job.exit(NODES[1], by=signal.SIGKILL)
+    job.cooperate()
+    assert job.over is not None
+    assert (job.over.end, job.over.node) == (JobEnd.FAILED, NODES[1])
+    assert job.over.reason == (
+        "node-0001 (rank 1) was ended by SIGKILL when every other rank had finished: "
+        "step 9 is done, but what this rank does after its last step may be missing"
+    )
+    assert "recovering" not in job.states(), "nobody is left to train with"
+
+
+def test_the_first_failure_is_the_result_even_if_others_follow() -> None:
+    job = training_job(ranks=3, spares=0)
+    job.say(NODES[0], Finished(9))
+    job.exit(NODES[0], code=7)
+    job.exit(NODES[1], by=signal.SIGKILL)
+    job.cooperate()
+    assert job.over is not None
+    assert job.over.reason == "node-0000 (rank 0) exited with 7 after its last step"
+
+
+def test_a_stop_after_a_late_failure_ends_the_job_with_that_failure() -> None:
+    job = training_job(ranks=2, spares=0)
+    job.say(NODES[0], Finished(9))
+    job.exit(NODES[0], code=7)
+    job.stop()
+    job.cooperate()
+    assert job.over is not None
+    assert (job.over.end, job.over.node) == (JobEnd.FAILED, NODES[0])
+    assert job.states()[-1] == "finished"
+
+
+def test_a_rank_lost_in_a_job_without_a_step_speaks_of_no_step() -> None:
+    job = rehearse(ranks=2, spares=0)
+    job.greet(NODES[0])
+    job.say(NODES[0], Finished(-1))
+    job.exit(NODES[1], code=5)
     job.exit(NODES[0], code=0)
     assert job.over is not None
-    assert job.over.reason.startswith("node-0001 (rank 1) was ended by SIGKILL when rank 0")
+    assert job.over.reason == "node-0001 (rank 1) exited with 5 when rank 0 had already finished"
 
 
 def test_a_stop_is_a_message_where_there_is_a_library_and_a_signal_elsewhere() -> None:
@@ -219,9 +267,3 @@ def test_a_stop_while_a_failed_job_ends_keeps_the_failure() -> None:
     job.cooperate()
     assert job.over is not None
     assert (job.over.end, job.over.node) == (JobEnd.FAILED, NODES[1])
-
-
-@pytest.mark.parametrize(("ranks", "spares"), [(0, 1), (1, -1)])
-def test_impossible_sizes_are_refused(ranks: int, spares: int) -> None:
-    with pytest.raises(ValueError, match=r"ranks|spares"):
-        MembershipRules(ranks=ranks, spares=spares)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,10 +13,13 @@ from hypothesis import strategies as st
 
 from paramedic.ingest.contract import JobName, NodeName
 from paramedic.remediation.launchers.local.back_off import BackOff, BackOffRule
+from paramedic.remediation.launchers.local.commands import MembershipRules
 from paramedic.remediation.launchers.local.exit_status import ExitStatus
+from paramedic.remediation.launchers.local.job_config import LocalJobConfig
 from paramedic.remediation.launchers.local.log_tail import last_line
 from paramedic.remediation.launchers.local.step_count import StepCount
-from paramedic.remediation.launchers.local.worker_environment import WorkerEnvironment
+from paramedic.remediation.launchers.local.worker_environment import worker_environment
+from paramedic.remediation.launchers.port import LauncherSetupError
 
 NODE = NodeName("node-0001")
 
@@ -106,20 +111,21 @@ def test_the_lowest_rank_says_where_a_generation_resumed() -> None:
     assert (steps.first_step, steps.steps_lost) == (8, 3)
 
 
-def environment(ranks: int = 4, **base: str) -> WorkerEnvironment:
-    return WorkerEnvironment(
+def config(ranks: int = 4, **base: str) -> LocalJobConfig:
+    return LocalJobConfig(
         job=JobName("demo"),
-        ranks=ranks,
+        command=("python", "train.py"),
+        rules=MembershipRules(ranks=ranks),
+        run_folder=Path("/r"),
         control_socket=Path("/s/control.sock"),
         telemetry_socket=Path("/s/telemetry.sock"),
-        checkpoint_folder=Path("/r/checkpoints"),
         checkpoint_interval_seconds=30.0,
-        base=base,
+        base_environment=base,
     )
 
 
 def test_a_rank_is_told_what_torchrun_would_tell_it() -> None:
-    told = environment().of(NODE, rank=1, master_port=29500)
+    told = worker_environment(config(), NODE, rank=1, master_port=29500)
     assert told == {
         "RANK": "1",
         "WORLD_SIZE": "4",
@@ -138,12 +144,39 @@ def test_a_rank_is_told_what_torchrun_would_tell_it() -> None:
 
 
 def test_a_spare_is_told_no_rank_even_if_one_was_inherited() -> None:
-    told = environment(RANK="7", WORLD_SIZE="9", PATH="/bin").of(NODE, None, 29500)
+    told = worker_environment(config(RANK="7", WORLD_SIZE="9", PATH="/bin"), NODE, None, 1)
     assert "RANK" not in told
     assert "WORLD_SIZE" not in told
     assert told["PATH"] == "/bin"
 
 
 def test_the_users_own_thread_count_is_kept() -> None:
-    assert environment(OMP_NUM_THREADS="8").of(NODE, 0, 1)["OMP_NUM_THREADS"] == "8"
-    assert "OMP_NUM_THREADS" not in environment(ranks=1).of(NODE, 0, 1)
+    told = worker_environment(config(OMP_NUM_THREADS="8"), NODE, 0, 1)
+    assert told["OMP_NUM_THREADS"] == "8"
+    assert "OMP_NUM_THREADS" not in worker_environment(config(ranks=1), NODE, 0, 1)
+
+
+def test_a_job_without_an_agent_has_no_telemetry_socket() -> None:
+    told = worker_environment(replace(config(), telemetry_socket=None), NODE, 0, 1)
+    assert "PARAMEDIC_TELEMETRY_SOCKET" not in told
+
+
+@pytest.mark.parametrize("command", [(), ("",)])
+def test_a_job_without_a_command_is_refused(command: tuple[str, ...]) -> None:
+    with pytest.raises(LauncherSetupError, match="say what to run"):
+        replace(config(), command=command)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("ranks", 0),
+        ("spares", -1),
+        ("max_recoveries_without_progress", -1),
+        ("ready_timeout_seconds", 0),
+    ],
+)
+def test_rules_that_cannot_be_are_refused_by_name(setting: str, value: int) -> None:
+    given: dict[str, Any] = {"ranks": 2, setting: value}
+    with pytest.raises(ValueError, match=f"^{setting}: {value}"):
+        MembershipRules(**given)

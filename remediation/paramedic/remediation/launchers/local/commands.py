@@ -29,6 +29,11 @@ class MembershipRules:
     """A job without the trainer library is restarted only if it has run for this long."""
     exit_notice_seconds: float = 0.5
     """How long a survivor's `failed` waits for the exit that explains it."""
+    ready_timeout_seconds: float = 300.0
+    """A spare or newcomer is ended when it needs longer until `ready`, or until its first step.
+
+    The ranks that the job starts with are left alone: what they load may take any time.
+    """
     reconnect_seconds: float = 5.0
     """A worker that has lost its control connection for this long is ended."""
     stop_grace_seconds: float = 5.0
@@ -46,6 +51,11 @@ class MembershipRules:
             raise ValueError(
                 f"max_recoveries_without_progress: {self.max_recoveries_without_progress} "
                 "is below zero; 0 means that no recovery is tried"
+            )
+        if self.ready_timeout_seconds <= 0:
+            raise ValueError(
+                f"ready_timeout_seconds: {self.ready_timeout_seconds} is not above zero: "
+                "give a new worker time to import what it needs"
             )
 
 

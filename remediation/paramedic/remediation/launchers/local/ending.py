@@ -28,7 +28,7 @@ def fail(
     """No recovery is left: end the others, keep the first failure as the result."""
     if job.stage in (Stage.ENDING, Stage.OVER):
         return
-    _decide(job, _failure(reason, worker, status))
+    _decide(job, job.over or _failure(reason, worker, status))
     _ask_to_leave(job, job.roster.live, now)
     tell_when_empty(job)
 
@@ -56,8 +56,8 @@ def stop(job: JobRecord, reason: str, now: float) -> None:
         _kill(job, job.roster.live)
     elif job.stage is not Stage.OVER:
         job.stop_was_asked = True
-        if job.over is None or job.over.end is JobEnd.FINISHED:
-            _decide(job, JobOver(JobEnd.STOPPED, reason))
+        failed = job.over if job.over is not None and job.over.end is JobEnd.FAILED else None
+        _decide(job, failed or JobOver(JobEnd.STOPPED, reason))
         _ask_to_leave(job, job.roster.live, now)
         tell_when_empty(job)
 
@@ -100,7 +100,8 @@ def describe(worker: Worker, status: ExitStatus) -> str:
     Such as `node-0002 (rank 2) was ended by SIGKILL`.
     """
     who = "a spare" if worker.rank is None else f"rank {worker.rank}"
-    return f"{worker.node} ({who}) {status}"
+    why = f" ({worker.why_ended})" if worker.why_ended else ""
+    return f"{worker.node} ({who}) {status}{why}"
 
 
 def _decide(job: JobRecord, over: JobOver) -> None:

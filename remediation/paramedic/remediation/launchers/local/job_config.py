@@ -8,7 +8,6 @@ from pathlib import Path
 
 from paramedic.ingest.contract import JobName, NodeName
 from paramedic.remediation.launchers.local.commands import MembershipRules
-from paramedic.remediation.launchers.local.worker_environment import WorkerEnvironment
 from paramedic.remediation.launchers.port import LauncherSetupError
 
 
@@ -50,15 +49,3 @@ class LocalJobConfig:
     def log_path(self, node: NodeName) -> Path:
         """The log of one worker."""
         return self.log_folder / f"{node}.log"
-
-    def worker_environment(self) -> WorkerEnvironment:
-        """What the workers are told."""
-        return WorkerEnvironment(
-            job=self.job,
-            ranks=self.rules.ranks,
-            control_socket=self.control_socket,
-            telemetry_socket=self.telemetry_socket,
-            checkpoint_folder=self.checkpoint_folder,
-            checkpoint_interval_seconds=self.checkpoint_interval_seconds,
-            base=self.base_environment,
-        )

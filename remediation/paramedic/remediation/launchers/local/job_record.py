@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from signal import SIGKILL
 from typing import TYPE_CHECKING
 
 from paramedic.ingest.contract import EventKind, JobState, NodeName
@@ -56,6 +57,8 @@ class JobRecord:
     roster: Roster = field(default_factory=Roster)
     steps: StepCount = field(default_factory=StepCount)
     budget: RetryBudget = field(init=False)
+    early_leaves: RetryBudget = field(init=False)
+    """Exits with 0 of ranks that had not finished; progress does not make them good."""
     spare_back_off: BackOff = field(init=False)
     outbox: list[Command] = field(default_factory=list)
     placed: dict[int, NodeName] = field(default_factory=dict)
@@ -66,6 +69,8 @@ class JobRecord:
     wants_store: bool = False
     """Whether rank 0 still has to say where the store is."""
     wants_spares: bool = False
+    is_waiting: bool = False
+    """Whether a recovery waits for a worker that was not ready when it was needed."""
     is_training: bool = False
     """Whether every rank has committed a step in the newest generation."""
     applied_keys: set[str] = field(default_factory=set)
@@ -81,11 +86,14 @@ class JobRecord:
 
     def __post_init__(self) -> None:
         self.budget = RetryBudget(self.rules.max_recoveries_without_progress)
+        self.early_leaves = RetryBudget(self.rules.max_recoveries_without_progress)
         self.spare_back_off = BackOff(self.rules.spare_back_off)
 
     def start_worker(self, rank: int | None, now: float, *, told_by_environment: bool) -> Worker:
         """Add a worker for a rank, or a spare."""
         worker = self.roster.add(rank, now)
+        if not told_by_environment:
+            worker.due_at = now + self.rules.ready_timeout_seconds
         shown_rank = rank if told_by_environment else None
         self.outbox.append(StartWorker(worker.node, shown_rank, self.generation))
         return worker
@@ -99,11 +107,17 @@ class JobRecord:
         worker.was_ended = True
         self.outbox.append(SignalWorker(worker.node, number))
 
+    def end_by_itself(self, worker: Worker, why: str) -> None:
+        """End a worker that does not do what is waited for; its exit is a loss like any other."""
+        worker.why_ended = why
+        self.note(f"{worker.node} {why} and is ended")
+        self.signal(worker, SIGKILL)
+
     def note(self, text: str) -> None:
         """Write to the supervisor's log."""
         self.outbox.append(Note(text))
 
-    def publish_state(self, state: JobState, **details: str | int) -> None:
+    def publish_state(self, state: JobState, **details: str | int | bool) -> None:
         """Say what the job as a whole is doing."""
         content = {"state": state.value, **details}
         self.outbox.append(

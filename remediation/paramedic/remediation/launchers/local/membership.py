@@ -6,7 +6,6 @@ and then does what `take_commands` gives back, in order.
 
 from __future__ import annotations
 
-import signal
 from typing import TYPE_CHECKING
 
 from paramedic.ingest.contract import EventKind
@@ -141,12 +140,14 @@ class Membership:
         ending.make_the_late_leave(self._job, now)
         recovery.regroup_when_due(self._job, now)
         self._end_the_unreachable(now)
+        self._end_the_overdue(now)
         self._settle(now)
 
     def next_deadline(self) -> float | None:
         """When `time_passed` has something to do, or None."""
         job = self._job
         waits = [job.kill_at, job.regroup_at, *self._reconnect_deadlines().values()]
+        waits += [worker.due_at for worker in job.roster.live if not worker.was_ended]
         if self._lacks_spares():
             waits.append(job.spare_not_before)
         return min((wait for wait in waits if wait is not None), default=None)
@@ -159,7 +160,7 @@ class Membership:
             case Ready():
                 self._ready(worker)
             case Store():
-                recovery.store_is_open(job, worker, message.generation, message.port)
+                recovery.store_is_open(job, worker, message.generation, message.port, now)
             case Failed():
                 recovery.collective_failed(
                     job, worker, message.generation, message.reason, message.step, now
@@ -186,6 +187,7 @@ class Membership:
             self._job.note(f"ready from {worker.node}, which is {worker.phase.name}, was ignored")
             return
         worker.phase = WorkerPhase.READY
+        worker.due_at = None
         if worker.is_spare:
             self._job.publish_membership("joined", worker.node, None)
 
@@ -195,6 +197,7 @@ class Membership:
             job.note(f"finished from {worker.node}, which carries no rank now, was ignored")
             return
         worker.phase = WorkerPhase.FINISHED
+        worker.due_at = None
         if step >= 0:
             job.steps.saw(step)
         job.finished_ranks.add(worker.rank)
@@ -230,7 +233,7 @@ class Membership:
         self._job.spare_not_before = now + delay_seconds
 
     def _settle(self, now: float) -> None:
-        recovery.form_when_complete(self._job)
+        recovery.form_when_complete(self._job, now)
         plain_restart.start_anew_when_empty(self._job, now)
         ending.tell_when_empty(self._job)
         while self._lacks_spares() and now >= self._job.spare_not_before:
@@ -252,5 +255,11 @@ class Membership:
         for node, deadline in self._reconnect_deadlines().items():
             worker = self._job.roster.find(node)
             if worker is not None and now >= deadline:
-                self._job.note(f"{node} lost its control connection and did not come back")
-                self._job.signal(worker, signal.SIGKILL)
+                self._job.end_by_itself(worker, "lost its control connection")
+
+    def _end_the_overdue(self, now: float) -> None:
+        for worker in self._job.roster.live:
+            if worker.due_at is not None and now >= worker.due_at and not worker.was_ended:
+                what = "was not ready" if worker.generation is None else "did not make a step"
+                limit_seconds = self._job.rules.ready_timeout_seconds
+                self._job.end_by_itself(worker, f"{what} within {limit_seconds:g} s")

@@ -18,15 +18,16 @@ STORE_HOST = "127.0.0.1"
 
 def rank_lost(job: JobRecord, worker: Worker, status: ExitStatus, now: float) -> None:
     """A worker that carries a rank exited before it had finished."""
-    obstacle = _obstacle(job, worker)
+    obstacle = _obstacle(job, worker, status)
     if obstacle is not None:
         what = ending.describe(worker, status)
         ending.fail(job, f"{what} {obstacle}", now, worker=worker, status=status)
         return
     job.last_lost = (worker, status)
-    _end_generation(job)
-    _fill(job, worker, now)
-    form_when_complete(job)
+    spare = job.roster.best_spare()
+    _end_generation(job, waiting=spare is None or not spare.is_assignable)
+    _fill(job, worker, spare, now)
+    form_when_complete(job, now)
 
 
 def fail_if_incomplete(job: JobRecord, now: float) -> None:
@@ -57,11 +58,11 @@ def regroup_when_due(job: JobRecord, now: float) -> None:
         ending.fail(job, f"{reason}; {_gave_up(job)}", now)
     else:
         job.note(reason)
-        _end_generation(job)
-        form_when_complete(job)
+        _end_generation(job, waiting=False)
+        form_when_complete(job, now)
 
 
-def form_when_complete(job: JobRecord) -> None:
+def form_when_complete(job: JobRecord, now: float) -> None:
     """Hand out a generation as soon as every rank has somebody who can join."""
     if job.stage not in (Stage.STARTING, Stage.RECOVERING):
         return
@@ -77,10 +78,10 @@ def form_when_complete(job: JobRecord) -> None:
     if is_first:
         job.publish_state(JobState.WARMING_UP)
     job.wants_store = True
-    _assign(job, carriers[0], store_port=None)
+    _assign(job, carriers[0], None, now)
 
 
-def store_is_open(job: JobRecord, worker: Worker, generation: int, port: int) -> None:
+def store_is_open(job: JobRecord, worker: Worker, generation: int, port: int, now: float) -> None:
     """Rank 0 opened the store: the others may come."""
     is_current = job.stage is Stage.RUNNING and generation == job.generation
     if not (is_current and job.wants_store and worker.rank == 0):
@@ -89,7 +90,7 @@ def store_is_open(job: JobRecord, worker: Worker, generation: int, port: int) ->
     job.wants_store = False
     for rank, member in job.roster.carriers().items():
         if rank != 0:
-            _assign(job, member, store_port=port)
+            _assign(job, member, port, now)
 
 
 def committed(job: JobRecord, worker: Worker, generation: int, step: int) -> None:
@@ -98,6 +99,8 @@ def committed(job: JobRecord, worker: Worker, generation: int, step: int) -> Non
     if not is_current or worker.generation != generation or worker.rank is None:
         _saw_of(job, generation, step)
         return
+    worker.has_committed = True
+    worker.due_at = None
     if job.steps.committed(worker.rank, step) == job.rules.ranks and not job.is_training:
         _training_goes_on(job)
 
@@ -108,6 +111,8 @@ def collective_failed(
     """A survivor noticed that its generation broke, perhaps before the exit was seen."""
     if step is not None:
         _saw_of(job, generation, step)
+    if generation == worker.generation:
+        worker.due_at = None
     is_current = job.stage is Stage.RUNNING and generation == job.generation == worker.generation
     if is_current and job.regroup_at is None and not worker.was_ended:
         job.regroup_at = now + job.rules.exit_notice_seconds
@@ -129,36 +134,60 @@ def _training_goes_on(job: JobRecord) -> None:
     job.publish_state(JobState.TRAINING, step=job.steps.first_step, **lost)
 
 
-def _obstacle(job: JobRecord, worker: Worker) -> str | None:
+def _obstacle(job: JobRecord, worker: Worker, status: ExitStatus) -> str | None:
     """Why the rank cannot be filled, or None; takes one recovery from the budget if it can."""
     if job.finished_ranks:
-        return f"when rank {min(job.finished_ranks)} had already finished"
+        return _after_others(job)
     if not job.steps.has_any and not worker.exit_is_expected:
         return "before any rank had committed a step"
+    if status.is_success and not worker.exit_is_expected and not job.early_leaves.spend():
+        return (
+            f"without having finished, and {job.early_leaves.spent} recoveries from that did not "
+            "help: let the loop over the steps come to its end, or close it"
+        )
     starts_a_recovery = job.stage is not Stage.RECOVERING or worker.generation is None
     if starts_a_recovery and not job.budget.spend():
         return f"and {_gave_up(job)}"
     return None
 
 
+def _after_others(job: JobRecord) -> str:
+    """Steps cannot be done again without those that left; what follows the loop cannot either."""
+    if job.steps.newest is None or len(job.finished_ranks) < job.rules.ranks - 1:
+        return f"when rank {min(job.finished_ranks)} had already finished"
+    return (
+        f"when every other rank had finished: step {job.steps.newest} is done, "
+        "but what this rank does after its last step may be missing"
+    )
+
+
 def _gave_up(job: JobRecord) -> str:
     return f"{job.budget.spent} recoveries in a row brought no progress"
 
 
-def _end_generation(job: JobRecord) -> None:
-    if job.stage is Stage.RUNNING:
-        job.stage = Stage.RECOVERING
-        job.publish_state(JobState.RECOVERING)
+def _end_generation(job: JobRecord, *, waiting: bool) -> None:
+    _say_recovering(job, waiting=waiting)
     job.regroup_at = None
     job.wants_spares = False
     for survivor in job.roster.carriers().values():
         if survivor.generation is not None and not (survivor.was_aborted or survivor.was_ended):
             survivor.was_aborted = True
+            survivor.due_at = None
             job.send(survivor, Abort(survivor.generation))
 
 
-def _fill(job: JobRecord, dead: Worker, now: float) -> None:
-    spare = job.roster.best_spare()
+def _say_recovering(job: JobRecord, *, waiting: bool) -> None:
+    """Once for each recovery, and again when it turns out that it has to wait."""
+    is_new = job.stage is Stage.RUNNING
+    if is_new:
+        job.stage = Stage.RECOVERING
+        job.is_waiting = False
+    if is_new or (job.stage is Stage.RECOVERING and waiting and not job.is_waiting):
+        job.is_waiting = waiting
+        job.publish_state(JobState.RECOVERING, **({"waiting": True} if waiting else {}))
+
+
+def _fill(job: JobRecord, dead: Worker, spare: Worker | None, now: float) -> None:
     if spare is None:
         spare = job.start_worker(dead.rank, now, told_by_environment=False)
     spare.rank = dead.rank
@@ -177,12 +206,14 @@ def _publish_changes(job: JobRecord, carriers: dict[int, Worker]) -> None:
         job.placed[rank] = worker.node
 
 
-def _assign(job: JobRecord, worker: Worker, store_port: int | None) -> None:
+def _assign(job: JobRecord, worker: Worker, store_port: int | None, now: float) -> None:
     if worker.rank is None:
         raise ValueError(f"{worker.node} carries no rank and cannot be assigned")
     worker.generation = job.generation
     worker.phase = WorkerPhase.MEMBER
     worker.was_aborted = False
+    if job.generation > 0 and not worker.has_committed:
+        worker.due_at = now + job.rules.ready_timeout_seconds
     job.send(
         worker,
         Assign(job.generation, worker.rank, job.rules.ranks, STORE_HOST, store_port),

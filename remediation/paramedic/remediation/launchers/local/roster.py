@@ -43,6 +43,12 @@ class Worker:
     was_ended: bool = False
     """Whether it was told or made to exit; nothing is assigned to it any more."""
     exit_is_expected: bool = False
+    has_committed: bool = False
+    """Whether it has ever completed a step."""
+    due_at: float | None = None
+    """When it is ended, unless it has said what is waited for; None when nothing is."""
+    why_ended: str = ""
+    """Why the supervisor ended it by itself, for people."""
     unreachable_since: float | None = None
 
     @property

@@ -24,6 +24,11 @@ class StepCount:
         return self._newest is not None
 
     @property
+    def newest(self) -> int | None:
+        """The newest step that any rank is known to have committed."""
+        return self._newest
+
+    @property
     def first_step(self) -> int:
         """The lowest first step of the running generation; only once a rank has committed."""
         return min(self._first_by_rank.values())

@@ -27,6 +27,7 @@ from paramedic.remediation.launchers.local.commands import (
 from paramedic.remediation.launchers.local.control_desk import ControlDesk
 from paramedic.remediation.launchers.local.membership import Membership
 from paramedic.remediation.launchers.local.service_keeper import ServiceKeeper, ServiceSpec
+from paramedic.remediation.launchers.local.worker_environment import worker_environment
 from paramedic.remediation.launchers.port import LauncherSetupError
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ class Supervisor:
         self._clock = clock
         self._loop = loop
         self._membership = Membership(config.rules)
-        self._environment = config.worker_environment()
         self._children: dict[NodeName, ChildProcess] = {}
         self._services = [ServiceKeeper(spec, loop, clock, start_process) for spec in services]
         self._services_are_done = services_are_done
@@ -145,8 +145,8 @@ class Supervisor:
     def _start_worker(self, command: StartWorker) -> None:
         spec = ProcessSpec(
             command=self._config.command,
-            environment=self._environment.of(
-                command.node, command.rank, self._master_port(command.generation)
+            environment=worker_environment(
+                self._config, command.node, command.rank, self._master_port(command.generation)
             ),
             log_path=self._config.log_path(command.node),
             working_folder=self._config.working_folder,
