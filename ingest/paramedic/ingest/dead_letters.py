@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-import logging
 from dataclasses import dataclass
 
-from paramedic.ingest.contract import ContractError, Message, Publisher, Topic
+from paramedic.ingest.contract import ContractError, Message, Topic
 
-_LOG = logging.getLogger(__name__)
 _PAYLOAD_LIMIT_BYTES = 256 * 1024
 
 
@@ -69,21 +67,3 @@ class DeadLetter:
             )
         except (ValueError, KeyError, TypeError) as error:
             raise ContractError(f"not a dead letter: {line[:120]!r}: {error!r}") from error
-
-
-class DeadLetters:
-    """Publishes messages that could not be read, and counts them."""
-
-    def __init__(self, publisher: Publisher) -> None:
-        self._publisher = publisher
-        self.count = 0
-
-    def bury(self, message: Message, reason: Exception | str) -> None:
-        """Put the message and the reason on the dead-letter topic, under the message's own key.
-
-        Raises BusUnavailableError when the bus does not take it.
-        """
-        letter = DeadLetter.of(message, reason)
-        self.count += 1
-        _LOG.warning("cannot read message %d of %s: %s", message.offset, message.topic, reason)
-        self._publisher.publish(Topic.DEAD_LETTER, message.key, letter.to_json())

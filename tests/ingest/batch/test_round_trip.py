@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from paramedic.ingest.batch.decode import decode, decode_columns
+from paramedic.ingest.batch.decode import decode
 from paramedic.ingest.batch.encode import encode
 from paramedic.ingest.batch.schema import Compression, ValueType, layout
 from paramedic.ingest.contract import (
@@ -21,7 +21,7 @@ from paramedic.ingest.contract import (
     TelemetryBatch,
 )
 
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 metrics = names | st.sampled_from(["step", "loss", "heartbeat", "gpu_ecc_correctable_total"])
@@ -90,16 +90,6 @@ def test_what_is_written_is_read_back(batch: TelemetryBatch, compression: Compre
         assert bits(after) == bits(before)
 
 
-@unhurried
-@given(batch=batches)
-def test_views_hold_the_same_values_as_tuples(batch: TelemetryBatch) -> None:
-    payload = encode(batch)
-    for views, table in zip(decode_columns(payload).tables, decode(payload).tables, strict=True):
-        for metric, view in views.columns.items():
-            assert len(view) == len(table.nodes)
-            assert [kept(metric, value) for value in view] == bits(table)[metric]
-
-
 def one_table(table: Table) -> TelemetryBatch:
     return TelemetryBatch(JobName("job"), 0, 1, (table,))
 
@@ -130,9 +120,9 @@ def test_a_batch_that_no_reader_would_take_is_not_written(
 
 
 def test_a_batch_above_the_size_limit_is_not_written() -> None:
-    rows = layout().body_limit_bytes // 8 // 10
-    nodes = tuple(NodeName("n") for _ in range(rows))
-    columns = {f"metric_{n}_total": (0.0,) * rows for n in range(10)}
-    table = Table(Entity.GPU, nodes, tuple(range(rows)), columns)
+    rows = layout().body_limit_bytes // 8 // 200
+    column = (0.0,) * rows
+    columns = {f"metric_{n}_total": column for n in range(200)}
+    table = Table(Entity.GPU, (NodeName("n"),) * rows, tuple(range(rows)), columns)
     with pytest.raises(ContractError, match="publish fewer nodes"):
         encode(one_table(table))

@@ -2,59 +2,46 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paramedic.ingest.batch.decode import decode
-from paramedic.ingest.bus.memory import MemoryBus
-from paramedic.ingest.contract import (
-    BusUnavailableError,
-    ContractError,
-    Message,
-    Start,
-    Topic,
-)
-from paramedic.ingest.dead_letters import DeadLetter, DeadLetters
+from paramedic.ingest.contract import ContractError, Message, Topic
+from paramedic.ingest.dead_letters import DeadLetter
 
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def unreadable(payload: bytes) -> Message:
     return Message(Topic.TELEMETRY, "job/0", payload, offset=12, partition=3)
 
 
-def buried(bus: MemoryBus) -> list[DeadLetter]:
-    messages = bus.subscribe([Topic.DEAD_LETTER], Start.EARLIEST).poll(0)
-    return [DeadLetter.from_json(message.payload) for message in messages]
-
-
 def test_a_message_that_cannot_be_read_is_kept_with_the_reason() -> None:
-    bus = MemoryBus()
-    letters = DeadLetters(bus.publisher())
     message = unreadable(b"\xffnonsense")
     with pytest.raises(ContractError) as caught:
         decode(message.payload)
-    letters.bury(message, caught.value)
-    (letter,) = buried(bus)
+    letter = DeadLetter.of(message, caught.value)
     assert "expected b'PTB1'" in letter.reason
     assert letter == DeadLetter(Topic.TELEMETRY, "job/0", 3, 12, letter.reason, b"\xffnonsense", 9)
-    assert letters.count == 1
 
 
 def test_of_a_huge_message_the_beginning_is_kept_and_its_length() -> None:
-    bus = MemoryBus()
-    DeadLetters(bus.publisher()).bury(unreadable(bytes(1_000_000)), "too odd")
-    (letter,) = buried(bus)
+    letter = DeadLetter.of(unreadable(bytes(1_000_000)), "too odd")
     assert (len(letter.payload), letter.payload_bytes) == (256 * 1024, 1_000_000)
 
 
-def test_a_dead_letter_that_the_bus_does_not_take_is_the_callers_to_know() -> None:
-    bus = MemoryBus()
-    letters = DeadLetters(bus.publisher())
-    bus.fail("gone")
-    with pytest.raises(BusUnavailableError, match="gone"):
-        letters.bury(unreadable(b""), "unreadable")
+@unhurried
+@given(payload=st.binary(max_size=80), key=st.text(), reason=st.text())
+def test_a_letter_is_one_line_of_json_that_reads_back(
+    payload: bytes, key: str, reason: str
+) -> None:
+    letter = DeadLetter.of(Message(Topic.EVENTS, key, payload, 1), reason)
+    line = letter.to_json()
+    assert b"\n" not in line
+    assert DeadLetter.from_json(line) == letter
 
 
 @unhurried
@@ -62,3 +49,14 @@ def test_a_dead_letter_that_the_bus_does_not_take_is_the_callers_to_know() -> No
 def test_arbitrary_bytes_are_no_dead_letter(noise: bytes) -> None:
     with pytest.raises(ContractError, match="not a dead letter"):
         DeadLetter.from_json(noise)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("topic", "elsewhere"), ("payload", "not base 64!"), ("payload", None)]
+)
+def test_a_letter_with_a_field_that_is_none_of_its_kind_is_refused(
+    field: str, value: object
+) -> None:
+    fields = json.loads(DeadLetter.of(unreadable(b"x"), "odd").to_json())
+    with pytest.raises(ContractError, match="not a dead letter"):
+        DeadLetter.from_json(json.dumps({**fields, field: value}).encode())

@@ -6,42 +6,13 @@ import struct
 import sys
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from paramedic.ingest.batch.header import Header, TableHeader, read_header
 from paramedic.ingest.batch.schema import Compression, Layout, ValueType, layout
-from paramedic.ingest.contract import (
-    ContractError,
-    Entity,
-    JobName,
-    NodeName,
-    Table,
-    TelemetryBatch,
-)
+from paramedic.ingest.contract import ContractError, Table, TelemetryBatch
 
 _LENGTH_BYTES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnTable:
-    """A table whose columns are views of the message: nothing is copied value by value."""
-
-    entity: Entity
-    nodes: tuple[NodeName, ...]
-    indices: tuple[int, ...] | None
-    columns: Mapping[str, memoryview[float]]
-    """Metric id to one value a row; the view's format is `f` or `d`, NaN means "not observed"."""
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnBatch:
-    """A telemetry batch for numeric code, which wraps the columns without copying them."""
-
-    job: JobName
-    generation: int
-    second: int
-    tables: tuple[ColumnTable, ...]
 
 
 def decode(payload: bytes) -> TelemetryBatch:
@@ -49,30 +20,13 @@ def decode(payload: bytes) -> TelemetryBatch:
 
     Raises ContractError, saying what is wrong and where, for anything that is no such message.
     """
-    batch = decode_columns(payload)
-    tables = tuple(
-        Table(
-            entity=table.entity,
-            nodes=table.nodes,
-            indices=table.indices,
-            columns={metric: tuple(column) for metric, column in table.columns.items()},
-        )
-        for table in batch.tables
-    )
-    return TelemetryBatch(batch.job, batch.generation, batch.second, tables)
-
-
-def decode_columns(payload: bytes) -> ColumnBatch:
-    """The batch with its columns as views, for the assembler of windows.
-
-    Raises ContractError like `decode`.
-    """
     body = _body(memoryview(payload), layout())
     header_end = _header_end(body, layout())
     header = read_header(bytes(body[_LENGTH_BYTES:header_end]))
     values = body[header_end:]
     _check_length(header, len(values))
-    return ColumnBatch(header.job, header.generation, header.second, tuple(_tables(header, values)))
+    tables = tuple(_tables(header, values))
+    return TelemetryBatch(header.job, header.generation, header.second, tables)
 
 
 def _body(payload: memoryview[int], facts: Layout) -> memoryview[int]:
@@ -137,21 +91,21 @@ def _check_length(header: Header, present_bytes: int) -> None:
         )
 
 
-def _tables(header: Header, values: memoryview[int]) -> Iterator[ColumnTable]:
+def _tables(header: Header, values: memoryview[int]) -> Iterator[Table]:
     offset = 0
     for table in header.tables:
         size = len(table.nodes) * sum(value_type.width_bytes for _, value_type in table.columns)
         columns = _columns(table, values[offset : offset + size])
-        yield ColumnTable(table.entity, table.nodes, table.indices, columns)
+        yield Table(table.entity, table.nodes, table.indices, columns)
         offset += size
 
 
-def _columns(table: TableHeader, values: memoryview[int]) -> dict[str, memoryview[float]]:
+def _columns(table: TableHeader, values: memoryview[int]) -> dict[str, tuple[float, ...]]:
     columns = {}
     offset = 0
     for metric, value_type in table.columns:
         end = offset + len(table.nodes) * value_type.width_bytes
-        columns[metric] = _native(values[offset:end], value_type)
+        columns[metric] = tuple(_native(values[offset:end], value_type))
         offset = end
     return columns
 

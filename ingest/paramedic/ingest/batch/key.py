@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 from paramedic.ingest.batch.schema import layout
-from paramedic.ingest.contract import ContractError, JobName, NodeName
+from paramedic.ingest.contract import JobName, NodeName
 
 
 def shard_of(node: NodeName, node_count: int) -> int:
@@ -25,15 +25,3 @@ def message_key(job: JobName, shard: int) -> str:
     'llama-7b/0'
     """
     return f"{job}/{shard}"
-
-
-def split_key(key: str) -> tuple[JobName, int]:
-    """Job and shard of a key; the job may hold slashes. Raises ContractError otherwise.
-
-    >>> split_key("team/llama-7b/3")
-    ('team/llama-7b', 3)
-    """
-    job, slash, shard = key.rpartition("/")
-    if not slash or not job or not (shard.isascii() and shard.isdigit()):
-        raise ContractError(f"telemetry message key {key!r} is not JOB/SHARD")
-    return JobName(job), int(shard)

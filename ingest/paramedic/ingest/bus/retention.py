@@ -55,11 +55,6 @@ class RetainedLog:
         """The offset that the next message will get."""
         return self._next_offset
 
-    @property
-    def held_bytes(self) -> int:
-        """What the held messages cost."""
-        return self._held_bytes
-
     def append(self, key: str, payload: bytes, now: float) -> int:
         """Keep a message that arrived at `now` (seconds, any steady clock) and answer its offset.
 

@@ -16,7 +16,6 @@ from paramedic.ingest.windows.tables import TableBlock
 from paramedic.ingest.windows.timeline import Place, Timeline
 
 if TYPE_CHECKING:
-    from paramedic.ingest.batch.decode import ColumnBatch
     from paramedic.ingest.contract import TelemetryBatch
     from paramedic.ingest.windows.clocks import RebasedClock
     from paramedic.ingest.windows.configuration import WindowConfig
@@ -57,7 +56,7 @@ class JobWindows:
             counts=self._tally.snapshot(),
         )
 
-    def accept(self, batch: TelemetryBatch | ColumnBatch, arrived_seconds: float) -> None:
+    def accept(self, batch: TelemetryBatch, arrived_seconds: float) -> None:
         """Take a batch in; `arrived_seconds` is the observer's clock (Unix seconds).
 
         Raises ForeignBatchError, and takes nothing in, when the batch is of another job or does

@@ -11,7 +11,6 @@ from paramedic.ingest.windows.errors import ForeignBatchError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from paramedic.ingest.batch.decode import ColumnTable
     from paramedic.ingest.contract import Entity, Table
     from paramedic.ingest.windows.slots import RowName
 
@@ -22,14 +21,14 @@ class TableBlock:
     Raises ForeignBatchError when a column or the indices do not fit the rows.
     """
 
-    def __init__(self, table: Table | ColumnTable) -> None:
+    def __init__(self, table: Table) -> None:
         self.entity: Entity = table.entity
         self.rows: list[RowName] = _rows(table)
         self.metrics: tuple[str, ...] = tuple(table.columns)
         self.values: NDArray[np.float64] = _values(table)
 
 
-def _rows(table: Table | ColumnTable) -> list[RowName]:
+def _rows(table: Table) -> list[RowName]:
     indices = [None] * len(table.nodes) if table.indices is None else table.indices
     if len(indices) != len(table.nodes):
         raise ForeignBatchError(
@@ -39,7 +38,7 @@ def _rows(table: Table | ColumnTable) -> list[RowName]:
     return list(zip(table.nodes, indices, strict=True))
 
 
-def _values(table: Table | ColumnTable) -> NDArray[np.float64]:
+def _values(table: Table) -> NDArray[np.float64]:
     rows = len(table.nodes)
     for metric, column in table.columns.items():
         if len(column) != rows:
