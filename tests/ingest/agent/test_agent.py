@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Event
@@ -31,12 +32,13 @@ A, B = NodeName("a"), NodeName("b")
 START = 1000.4
 
 
-def tree(process_id: int, cpu_seconds: float = 0.0) -> TreeReading:
-    return TreeReading((ProcessTotals(process_id, 1.0, cpu_seconds, 0, 0, 10, False),))
+def tree(process_id: int, cpu_seconds: float = 0.0, disk_bytes: int | None = 0) -> TreeReading:
+    return TreeReading((ProcessTotals(process_id, 1.0, cpu_seconds, 0, disk_bytes, 10, False),))
 
 
-def report(node: NodeName, rank: int, second: int, generation: int = 0) -> bytes:
-    table = Table(Entity.RANK, (node,), (rank,), {"heartbeat": (1.0,)})
+def report(node: NodeName, rank: int, second: int, generation: int = 0, **values: float) -> bytes:
+    columns = {metric: (value,) for metric, value in (values or {"heartbeat": 1.0}).items()}
+    table = Table(Entity.RANK, (node,), (rank,), columns)
     return encode(TelemetryBatch(JOB, generation, second, (table,)))
 
 
@@ -69,6 +71,15 @@ class World:
     def run(self, seconds: int) -> None:
         for _ in range(seconds):
             self.agent.run_second(self.stop)
+
+    def ranks(self) -> list[tuple[int, int, dict[str, tuple[float, ...]]]]:
+        """Second, generation and columns of each published rank table."""
+        return [
+            (batch.second, batch.generation, dict(table.columns))
+            for batch in self.published
+            for table in batch.tables
+            if table.entity is Entity.RANK
+        ]
 
     def nodes(self) -> list[tuple[NodeName, ...]]:
         """The nodes of each published node table."""
@@ -160,6 +171,55 @@ def test_a_spare_that_gets_a_rank_keeps_its_rates() -> None:
     assert "cpu_utilization_ratio" in world.published[1].tables[0].columns
 
 
+def test_a_worker_that_is_replaced_within_a_second_leaves_no_word_in_its_successors_name() -> None:
+    spare = NodeName("s")
+    world = World(
+        [
+            (1000.5, report(A, 0, 1000, step=7.0)),
+            (1000.6, b"the moment of the change"),
+            (1000.7, report(A, 0, 1000, step=8.0)),
+            (1000.8, report(spare, 0, 1000, generation=1, step=7.5)),
+        ]
+    )
+    world.on_dead_letter = lambda: world.watch.replace(
+        [WatchedProcess(B, 2, 1), WatchedProcess(spare, 3, 0)]
+    )
+    world.sampler.set({2: tree(2), 3: tree(3)})
+    world.run(1)
+    assert world.ranks() == [(1000, 0, {"step": (7.0,)}), (1000, 1, {"step": (7.5,)})]
+    assert world.nodes() == [(B, spare)]
+    assert [batch.generation for batch in world.published] == [0, 1]
+    assert world.agent.counters().refused_datagrams[RefusalReason.FOREIGN_NODE] == 1
+
+
+def test_two_words_of_one_rank_for_one_second_are_one_row() -> None:
+    early, late = (report(A, 0, 1000, step=step, loss=loss) for step, loss in ((1, 3.0), (2, 2.5)))
+    world = World([(1000.6, early), (1000.9, late)])
+    world.run(1)
+    assert world.ranks() == [(1000, 0, {"loss": (2.5,), "step": (2.0,)})]
+
+
+def test_a_word_that_comes_after_its_second_has_left_follows_in_a_batch_of_its_own() -> None:
+    world = World([(1000.6, report(A, 0, 1000, step=1)), (1001.6, report(A, 0, 1000, loss=2.5))])
+    world.run(2)
+    assert world.ranks() == [(1000, 0, {"step": (1.0,)}), (1000, 0, {"loss": (2.5,)})]
+
+
+def test_disk_bytes_that_the_system_does_not_tell_are_nan_in_that_column_alone() -> None:
+    world = World()
+    world.sampler.set({1: tree(1, disk_bytes=None), 2: tree(2, disk_bytes=500)})
+    world.run(2)
+    columns = world.published[1].tables[0].columns
+    assert math.isnan(columns["disk_throughput_bytes_per_second"][0])
+    assert columns["disk_throughput_bytes_per_second"][1] == 0.0
+    assert not any(
+        math.isnan(value)
+        for metric, column in columns.items()
+        for value in column
+        if metric != "disk_throughput_bytes_per_second"
+    )
+
+
 def test_what_is_refused_goes_to_the_dead_letters_with_its_reason() -> None:
     world = World([(1000.5, b"noise"), (1000.6, report(NodeName("x"), 0, 1000))])
     world.run(1)
@@ -199,6 +259,22 @@ def test_a_bus_that_stays_away_costs_the_oldest_seconds() -> None:
     assert world.agent.counters().dropped_batches == 3
 
 
+@pytest.mark.parametrize(("seconds_away", "lost"), [(59, 0), (60, 1), (75, 16)])
+def test_of_a_long_absence_of_the_bus_the_newest_minute_is_kept_and_leaves_at_once(
+    seconds_away: int, lost: int
+) -> None:
+    world = World([(1000.5 + n, report(A, 0, 1000 + n)) for n in range(100)])
+    world.bus_error = BusUnavailableError("away")
+    world.run(seconds_away)
+    world.bus_error = None
+    world.run(1)
+    seconds = [batch.second for batch in world.published]
+    assert seconds == list(range(1000 + lost, 1001 + seconds_away))
+    assert [len(batch.tables) for batch in world.published] == [2] * len(seconds)
+    assert world.agent.counters().dropped_batches == lost
+    assert world.agent.counters().missed_ticks == 0
+
+
 def test_an_address_that_can_never_work_ends_the_agent_loudly() -> None:
     world = World()
     world.bus_error = BusAddressError("nowhere")
@@ -226,6 +302,19 @@ def test_a_clock_that_is_set_is_followed() -> None:
     world.on_publish = lambda: None
     world.run(2)
     assert [batch.second for batch in world.published] == [1000, 5000, 5001, 100, 101]
+
+
+def test_a_clock_that_steps_back_ten_seconds_names_them_again_and_distorts_no_rate() -> None:
+    world = World([(1005.5, b"the moment of the step")])
+    world.on_dead_letter = lambda: world.clock.set_wall(995.5)
+    for _ in range(10):
+        world.sampler.set({1: tree(1, cpu_seconds=world.clock.monotonic_seconds()), 2: tree(2)})
+        world.run(1)
+    seconds = [batch.second for batch in world.published]
+    assert seconds == [1000, 1001, 1002, 1003, 1004, 995, 996, 997, 998]
+    assert world.agent.counters().missed_ticks == 0
+    for batch in world.published[1:]:
+        assert 0 <= batch.tables[0].columns["cpu_utilization_ratio"][0] <= 0.8
 
 
 def test_a_clock_that_is_set_back_during_a_wait_does_not_stall_the_agent() -> None:

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from paramedic.ingest.agent.configuration import AgentConfig
-from paramedic.ingest.agent.psutil_sampler import PsutilSampler
 from paramedic.ingest.agent.thread import AgentThread
 from paramedic.ingest.agent.watched import WatchedProcess, WatchList
 from paramedic.ingest.batch.encode import encode
@@ -157,9 +156,3 @@ def test_an_agent_that_cannot_go_on_says_so(tmp_path: Path) -> None:
         time.sleep(0.05)
     assert (before, thread.has_died) == (False, True)
     thread.stop(1.0)
-
-
-def test_a_process_that_has_ended_but_was_not_waited_for_is_gone() -> None:
-    with process("pass") as ended:
-        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
-        assert PsutilSampler().read(ended.pid, 0.0) is None

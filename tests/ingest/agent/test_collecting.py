@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paramedic.ingest.agent.collecting import NodeSample, collect
@@ -114,6 +114,7 @@ reports = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(reports=reports)
 def test_every_row_leaves_exactly_once_and_can_be_written_and_read(
     reports: list[RankReport],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paramedic.ingest.agent.rates import TimedReading, metrics_of
@@ -88,6 +88,14 @@ def test_disk_bytes_that_the_system_does_not_tell_are_absent_and_not_zero() -> N
     assert "cpu_utilization_ratio" in metrics
 
 
+def test_disk_bytes_that_become_known_are_no_burst() -> None:
+    secret = replace(IDLE, disk_bytes=None)
+    metrics = metrics_of(reading(0.0, secret), reading(1.0, IDLE), MACHINE)
+    assert "disk_throughput_bytes_per_second" not in metrics
+    metrics = metrics_of(reading(1.0, IDLE), reading(2.0, IDLE), MACHINE)
+    assert metrics["disk_throughput_bytes_per_second"] == 0.0
+
+
 totals = st.builds(
     ProcessTotals,
     process_id=st.integers(1, 4),
@@ -101,6 +109,7 @@ totals = st.builds(
 trees = st.lists(totals, min_size=1, max_size=4)
 
 
+@settings(max_examples=50)
 @given(before=trees, after=trees, seconds=st.floats(0.0, 100.0))
 def test_no_metric_is_negative_and_ratios_stay_within_one(
     before: list[ProcessTotals], after: list[ProcessTotals], seconds: float

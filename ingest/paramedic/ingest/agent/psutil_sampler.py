@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from paramedic.ingest.agent.errors import AgentSetupError, SampleError
@@ -18,17 +19,15 @@ _TREE_SECONDS = 5.0
 
 
 class PsutilSampler:
-    """The real sampler. Raises AgentSetupError when psutil is not installed."""
+    """The real sampler; `system` is psutil unless told otherwise.
 
-    def __init__(self) -> None:
-        try:
-            import psutil
-        except ImportError as error:
-            raise AgentSetupError(
-                "the agent needs psutil: install the extra `agent` (pip install paramedic[agent])"
-            ) from error
-        self._psutil = psutil
-        self._machine = Machine(len(os.sched_getaffinity(0)), int(psutil.virtual_memory().total))
+    Raises AgentSetupError when psutil is not installed.
+    """
+
+    def __init__(self, system: ModuleType | None = None) -> None:
+        self._psutil = system or _psutil()
+        memory = self._psutil.virtual_memory()
+        self._machine = Machine(len(os.sched_getaffinity(0)), int(memory.total))
         self._children: dict[int, list[int]] = {}
         self._looked_seconds: float | None = None
 
@@ -47,7 +46,7 @@ class PsutilSampler:
             if root is None:
                 return None
             return TreeReading((root, *self._descendants(process_id)))
-        except (self._psutil.Error, OSError, ValueError, LookupError) as error:
+        except (self._psutil.Error, OSError, ValueError, LookupError, RuntimeError) as error:
             raise SampleError(f"process {process_id}: psutil failed: {error!r}") from error
 
     def _descendants(self, process_id: int) -> Iterator[ProcessTotals]:
@@ -83,7 +82,9 @@ class PsutilSampler:
     def _disk_bytes(self, process: psutil.Process) -> int | None:
         try:
             counters = process.io_counters()
-        except self._psutil.AccessDenied:
+        except (self._psutil.AccessDenied, AttributeError, ValueError, RuntimeError):
+            # Not ours to see; or a kernel that does not count (psutil then has no such method) or
+            # shows an empty file. Everything else of the process is known all the same.
             return None
         return int(counters.read_bytes + counters.write_bytes)
 
@@ -95,3 +96,13 @@ class PsutilSampler:
         for process in self._psutil.process_iter(["ppid"]):
             children[process.info["ppid"]].append(process.pid)
         self._children = dict(children)
+
+
+def _psutil() -> ModuleType:
+    try:
+        import psutil
+    except ImportError as error:
+        raise AgentSetupError(
+            "the agent needs psutil: install the extra `agent` (pip install paramedic[agent])"
+        ) from error
+    return psutil

@@ -48,7 +48,8 @@ def _rates(previous: TimedReading, current: TimedReading, machine: Machine) -> d
         "cpu_utilization_ratio": min(1.0, busy / (seconds * machine.cpus)),
         "context_switches_per_second": switches / seconds,
     }
-    if all(member.disk_bytes is not None for member in current.reading.members):
+    members = (*previous.reading.members, *current.reading.members)
+    if all(member.disk_bytes is not None for member in members):
         disk_bytes = _growth(previous, current, lambda member: member.disk_bytes)
         rates["disk_throughput_bytes_per_second"] = disk_bytes / seconds
     return rates
