@@ -84,8 +84,8 @@ def batch(text: torch.Tensor, step: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def record_loss(folder: Path | None, step: int, loss: torch.Tensor) -> None:
-    """Append the loss, exactly, for comparing runs. A world of one has nothing to compare with."""
-    if folder is None or dist.get_world_size() == 1:
+    """Append the loss, exactly, for comparing runs; a rehearsal is none."""
+    if folder is None or "PARAMEDIC_REHEARSING" in os.environ:
         return
     rank = dist.get_rank()
     line = {"step": step, "rank": rank, "loss": float(loss.item()).hex()}
@@ -122,7 +122,7 @@ def main() -> None:
         logits = model(tokens)
         loss = nn.functional.cross_entropy(logits.flatten(0, 1), following.flatten())
         record_loss(arguments.losses, step, loss)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
         scheduler.step()
         if dist.get_rank() == 0 and step % 20 == 0:

@@ -99,7 +99,8 @@ def test_an_attempt_that_fails_after_the_optimizer_gives_the_state_up() -> None:
 
 def test_a_rehearsal_leaves_no_trace(capsys: pytest.CaptureFixture[str]) -> None:
     bench = Bench()
-    digest, drawn = bench.digest(), []
+    digest, told = bench.digest(), []
+    variables: dict[str, str] = {}
     torch.manual_seed(4)
     expected = torch.rand(1).item()
     torch.manual_seed(4)
@@ -107,11 +108,12 @@ def test_a_rehearsal_leaves_no_trace(capsys: pytest.CaptureFixture[str]) -> None
     def step() -> None:
         sys.stdout.write("not shown")
         bench.step()
-        drawn.append(1)
+        told.append(dict(variables))
 
-    rehearse(bench.state, step)
+    rehearse(bench.state, step, variables)
     assert bench.digest() == digest
-    assert len(drawn) == 2
+    assert told == [{"PARAMEDIC_REHEARSING": "1"}] * 2
+    assert variables == {}
     assert torch.rand(1).item() == expected
     assert not bench.state.progress.holds_state
     assert capsys.readouterr().out == ""

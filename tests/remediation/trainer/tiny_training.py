@@ -59,6 +59,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--fail-at", type=int, default=-1)
     parser.add_argument("--split-at", type=int, default=-1)
+    parser.add_argument("--break-at", type=int, default=-1)
+    parser.add_argument("--break-rank", type=int, help="the only rank that breaks; all by default")
+    parser.add_argument("--fail-after", type=int, default=-1, help="in the loop, not in the step")
     parser.add_argument("--pause-seconds", type=float, default=0.0)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -78,7 +81,7 @@ def main() -> None:
         target = torch.randint(0, 10, (16,), generator=data)
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(inputs), target)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         if step == arguments.split_at and not job.rehearsing:
             split_the_commit()
         optimizer.step()
@@ -88,6 +91,10 @@ def main() -> None:
 
     for step in job.steps(arguments.steps):
         train_step(step)
+        if step == arguments.fail_after:
+            raise RuntimeError("a mistake beside the step")
+        if step == arguments.break_at and arguments.break_rank in (None, dist.get_rank()):
+            break
     outcome = {
         "rank": dist.get_rank(),
         "digest": digest_of(model.state_dict(), optimizer.state_dict(), scheduler.state_dict()),

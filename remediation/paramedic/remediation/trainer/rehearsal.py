@@ -16,21 +16,35 @@ from typing import TYPE_CHECKING
 from paramedic.remediation.trainer.seeding import generators_kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, MutableMapping
 
     from paramedic.remediation.trainer.protected_state import ProtectedState
+
+REHEARSING = "PARAMEDIC_REHEARSING"
+"""Set during the rehearsal, for code that has no session at hand."""
 
 _TIMES = 2
 
 
-def rehearse(state: ProtectedState, step: Callable[[], object]) -> None:
+def rehearse(
+    state: ProtectedState, step: Callable[[], object], variables: MutableMapping[str, str]
+) -> None:
     """Run the step alone and undo what it did to the state. What it prints is not shown."""
     held = state.progress.holds_state
     before = state.begin_attempt()
     saved = copy.deepcopy(state.capture())
-    with generators_kept(), contextlib.redirect_stdout(io.StringIO()):
+    with _told(variables), generators_kept(), contextlib.redirect_stdout(io.StringIO()):
         for _ in range(_TIMES):
             step()
     state.rewind(before)
     state.restore(saved)
     state.progress.holds_state = held
+
+
+@contextlib.contextmanager
+def _told(variables: MutableMapping[str, str]) -> Iterator[None]:
+    variables[REHEARSING] = "1"
+    try:
+        yield
+    finally:
+        del variables[REHEARSING]

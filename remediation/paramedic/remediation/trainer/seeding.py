@@ -49,5 +49,5 @@ def generators_kept() -> Iterator[None]:
 
 
 def _cuda_devices() -> list[int]:
-    used: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    used: bool = torch.cuda.is_initialized()
     return list(range(torch.cuda.device_count())) if used else []

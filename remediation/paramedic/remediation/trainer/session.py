@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -42,13 +43,13 @@ from paramedic.remediation.trainer.unsupervised import UnsupervisedSession
 from paramedic.remediation.trainer.world import World
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import MutableMapping
 
 _SUPPORTED = "gloo"
 
 
 def join(
-    backend: str = _SUPPORTED, variables: Mapping[str, str] = os.environ
+    backend: str = _SUPPORTED, variables: MutableMapping[str, str] = os.environ
 ) -> SupervisedSession | UnsupervisedSession:
     """Join the job that this process was started for.
 
@@ -64,20 +65,32 @@ def join(
             f"join({backend!r}): only {_SUPPORTED!r} can be supervised so far; use it, or start "
             "the script without `paramedic run`"
         )
-    return _supervised(worker)
+    return _supervised(worker, variables)
 
 
-def _supervised(worker: WorkerEnvironment) -> SupervisedSession:
+def _supervised(
+    worker: WorkerEnvironment, variables: MutableMapping[str, str]
+) -> SupervisedSession:
     mailbox = Mailbox()
     control = connect(worker.control_socket, mailbox)
-    session = SupervisedSession(_assemble(worker, mailbox, control))
-    atexit.register(session.close)
+    session = SupervisedSession(_assemble(worker, variables, mailbox, control))
+    atexit.register(_close, session)
     control.send(control_messages.hello(worker.node, os.getpid()))
     control.start()
     return session
 
 
-def _assemble(worker: WorkerEnvironment, mailbox: Mailbox, control: ControlConnection) -> Parts:
+def _close(session: SupervisedSession) -> None:
+    # The interpreter sets `last_type` before anything at exit, for an error that nobody caught.
+    session.close(failed=hasattr(sys, "last_type"))
+
+
+def _assemble(
+    worker: WorkerEnvironment,
+    variables: MutableMapping[str, str],
+    mailbox: Mailbox,
+    control: ControlConnection,
+) -> Parts:
     world, log, second = World(), CollectiveLog(time.monotonic), SecondOfSteps()
     membership = Membership(control, mailbox, world, log)
     membership.stay_alone()
@@ -86,6 +99,7 @@ def _assemble(worker: WorkerEnvironment, mailbox: Mailbox, control: ControlConne
         telemetry.start()
     return Parts(
         worker=worker,
+        variables=variables,
         mailbox=mailbox,
         control=control,
         world=world,

@@ -21,11 +21,11 @@ from paramedic.remediation.trainer.errors import (
     SupervisorLostError,
 )
 from paramedic.remediation.trainer.protected_state import ProtectedState, Stateful
-from paramedic.remediation.trainer.rehearsal import rehearse
+from paramedic.remediation.trainer.rehearsal import REHEARSING, rehearse
 from paramedic.remediation.trainer.telemetry import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, MutableMapping
 
     from paramedic.remediation.trainer.checkpoints import Checkpoints
     from paramedic.remediation.trainer.control import ControlConnection
@@ -50,6 +50,8 @@ class Parts:
     """What a supervised session is made of."""
 
     worker: WorkerEnvironment
+    variables: MutableMapping[str, str]
+    """The process's environment; says when a rehearsal is on."""
     mailbox: Mailbox
     control: ControlConnection
     world: World
@@ -66,13 +68,13 @@ class SupervisedSession:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._attempts: Attempts | None = None
-        self._rehearsing = False
         self._tried = False
+        self._in_the_loop = False
 
     @property
     def rehearsing(self) -> bool:
         """Whether the step is being rehearsed alone: leave outside effects out of it then."""
-        return self._rehearsing
+        return REHEARSING in self._parts.variables
 
     def protect(
         self,
@@ -146,11 +148,7 @@ class SupervisedSession:
     def _join(self, attempts: Attempts, step: Callable[[], object]) -> bool:
         """Join the job; False when the job is at another step than the one that was rehearsed."""
         wanted = self._state.progress.next_step
-        self._rehearsing = True
-        try:
-            rehearse(self._state, step)
-        finally:
-            self._rehearsing = False
+        rehearse(self._state, step, self._parts.variables)
         attempts.join(control_messages.ready(self._parts.worker.node))
         return self._state.progress.next_step == wanted
 
@@ -158,6 +156,7 @@ class SupervisedSession:
         """The steps that are still to do, from the job's present one up to `count`."""
         attempts = self._require_attempts()
         progress = self._state.progress
+        self._in_the_loop = True
         while True:
             while progress.next_step < count:
                 self._tried = False
@@ -178,16 +177,30 @@ class SupervisedSession:
             return True
 
     def _finish(self) -> None:
+        self._in_the_loop = False
         if self._parts.checkpoints is not None:
             self._parts.checkpoints.wait(_CHECKPOINT_SECONDS)
         self._parts.control.send(control_messages.finished(self._state.progress.next_step - 1))
 
-    def close(self) -> None:
-        """At the process's end: leave the group and stop the threads. Never waits long."""
+    def close(self, *, failed: bool) -> None:
+        """At the process's end: leave the group and stop the threads.
+
+        A loop that was left early is finished too, unless the user's code `failed`: whether a
+        `break` or an error has closed the generator cannot be known before.
+        """
+        if not failed and self._left_early_by_choice():
+            self._finish()
         if self._parts.telemetry is not None:
             self._parts.telemetry.stop(_CLOSE_SECONDS)
         self._parts.world.leave(_CLOSE_SECONDS)
         self._parts.control.close()
+
+    def _left_early_by_choice(self) -> bool:
+        try:
+            self._parts.mailbox.check()
+        except LeaveError:
+            return False
+        return self._in_the_loop
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """A telemetry batch as bytes, version 1: the trainer's side of the bus format.
 
-Layout: magic `PTB1`, one byte for the compression, then the body, compressed or not: uint32
+Layout: magic `PTB1`, one byte for the compression (none here), then the body: uint32
 length of the header, header as JSON, and for each column of each table its values. All numbers
 are little-endian. Standard library only.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import struct
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 _MAGIC = b"PTB1"
 _VERSION = 1
-_PLAIN, _ZLIB = b"\x00", b"\x01"
+_PLAIN = b"\x00"
 _DOUBLES = frozenset({"step", "heartbeat", "loss"})
 _FORMATS = {"f4": "<f", "f8": "<d"}
 
@@ -36,8 +35,8 @@ class RankBatch:
     values: Mapping[str, float]
 
 
-def encode_batch(batch: RankBatch, *, compressed: bool = False) -> bytes:
-    """The batch's bytes. One row is too small for compression to gain anything."""
+def encode_batch(batch: RankBatch) -> bytes:
+    """The batch's bytes, not compressed: one row is too small to gain anything."""
     metrics = sorted(batch.values)
     columns = [{"metric": metric, "type": _type_of(metric)} for metric in metrics]
     table: dict[str, object] = {
@@ -49,7 +48,7 @@ def encode_batch(batch: RankBatch, *, compressed: bool = False) -> bytes:
     header = json.dumps(_header(batch, table), sort_keys=True, separators=(",", ":")).encode()
     body = struct.pack("<I", len(header)) + header
     body += b"".join(_pack(metric, batch.values[metric]) for metric in metrics)
-    return _MAGIC + (_ZLIB + zlib.compress(body) if compressed else _PLAIN + body)
+    return _MAGIC + _PLAIN + body
 
 
 def _header(batch: RankBatch, table: dict[str, object]) -> dict[str, object]:
