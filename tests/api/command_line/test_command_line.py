@@ -63,6 +63,7 @@ def test_a_flag_outranks_an_assignment_and_both_the_environment(tmp_path: Path) 
         (["run", "--host", "0.0.0.0", "--", "x"], "keys"),
         (["run", "--bare"], "after --"),
         (["run", "--bare", "--"], "after --"),
+        (["run", "--bare", "--", ""], "after --"),
         (["run", "python", "x.py"], "python"),
         (["demo", "--fault", "fire"], "fire"),
         (["demo", "--", "x"], "takes no command"),
@@ -138,24 +139,74 @@ def test_an_abbreviated_flag_is_refused() -> None:
         build_parser().parse_args(["run", "--npro", "3"])
 
 
+WHILE_IMPORTING = """
+class Trap:
+    def find_spec(self, name, path=None, target=None):
+        if name == "argparse":
+            try:
+                arrive()
+            except BaseException:
+                pass  # as some libraries do when they look for what they can do without
+sys.meta_path.insert(0, Trap())
+"""
+WHILE_WORKING = """
+def dispatch(arguments):
+    arrive()
+sys.modules["paramedic.api.command_line.dispatch"] = SimpleNamespace(dispatch=dispatch)
+"""
+# Python up to 3.11 makes a RuntimeError of what is raised in there.
+WHILE_A_CLASS_IS_MADE = """
+class Field:
+    def __set_name__(self, owner, name):
+        arrive()
+def dispatch(arguments):
+    class Settings:
+        field = Field()
+sys.modules["paramedic.api.command_line.dispatch"] = SimpleNamespace(dispatch=dispatch)
+"""
+
+
+@pytest.mark.parametrize("moment", [WHILE_IMPORTING, WHILE_WORKING, WHILE_A_CLASS_IS_MADE])
 @pytest.mark.parametrize(
     ("number", "code", "words"),
-    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by a signal")],
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "ended by a signal"),
+        (signal.SIGHUP, 143, "ended by a signal"),
+    ],
 )
-def test_a_signal_at_any_moment_is_one_line(number: signal.Signals, code: int, words: str) -> None:
+def test_a_signal_at_any_moment_is_one_line(
+    number: signal.Signals, code: int, words: str, moment: str
+) -> None:
+    done = run_main(number, moment)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"paramedic: {words}\n")
+
+
+def test_a_signal_that_was_ignored_before_stays_ignored() -> None:
+    done = run_main(signal.SIGHUP, f"signal.signal(signal.SIGHUP, signal.SIG_IGN){WHILE_WORKING}")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_runtime_error_of_another_cause_is_not_taken_for_an_interrupt() -> None:
+    broken = WHILE_WORKING.replace("arrive()", "raise RuntimeError('a bug')")
+    done = run_main(signal.SIGINT, broken)
+    assert done.returncode == 1
+    assert "RuntimeError: a bug" in done.stderr
+
+
+def run_main(number: signal.Signals, moment: str) -> subprocess.CompletedProcess[str]:
+    """The entry point in a process of its own, to which a signal comes at the moment set up."""
     script = (
         "import os, signal, sys\n"
+        "from types import SimpleNamespace\n"
         "from paramedic.api.command_line import main as entry\n"
-        "class Trap:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        f"        if name == 'argparse': os.kill(os.getpid(), {int(number)})\n"
-        "sys.meta_path.insert(0, Trap())\n"
+        f"def arrive():\n    os.kill(os.getpid(), {int(number)})\n"
+        f"{moment}\n"
         "sys.exit(entry.main(['--help']))\n"
     )
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
-    assert (done.returncode, done.stderr) == (code, f"paramedic: {words}\n")
 
 
 def test_an_unforeseen_error_is_one_line_without_debug_and_a_traceback_with_it() -> None:

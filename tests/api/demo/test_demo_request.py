@@ -44,6 +44,8 @@ def test_a_healthy_run_by_time_asks_for_more_steps_than_it_can_do() -> None:
     [
         ({"seconds": 10.0}, "--fault none"),
         ({"fault": "none", "seconds": 0.0}, "--seconds 0"),
+        ({"fault": "none", "seconds": float("nan")}, "--seconds nan"),
+        ({"fault": "none", "seconds": float("inf")}, "--seconds inf"),
         ({"rank": 4}, "0 to 3"),
         ({"rank": -1}, "0 to 3"),
         ({"steps": 0}, "--steps 0"),

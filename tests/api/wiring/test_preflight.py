@@ -49,6 +49,8 @@ def test_a_program_that_is_missing_or_no_program_is_refused(tmp_path: Path) -> N
         resolve_command(("nothere",), tmp_path, {"PATH": str(tmp_path)})
     with pytest.raises(PreflightError, match=r"command not found: \./nothere"):
         resolve_command(("./nothere",), tmp_path, {})
+    with pytest.raises(PreflightError, match=f"command not found: {tmp_path}: it is a folder"):
+        resolve_command((str(tmp_path),), tmp_path, {})
     with pytest.raises(PreflightError, match=r"chmod \+x"):
         resolve_command(("./notes.txt",), tmp_path, {})
 

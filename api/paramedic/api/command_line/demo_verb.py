@@ -16,7 +16,7 @@ The system is told nothing about the fault: the demo watches it from outside.
 
 examples:
   paramedic demo                                kill a random rank, watch the recovery
-  paramedic demo --fault slow --rank 2          rank 2 runs half of the time
+  paramedic demo --fault slow --rank 2          rank 2 gets half of its processor time
   paramedic demo --fault freeze --format json   the summary as JSON on standard output
   paramedic demo --fault none --seconds 300     nothing happens, and nothing may be said
 
@@ -37,7 +37,10 @@ def _add_flags(parser: ArgumentParser) -> None:
         help="what happens to the rank (default: kill)",
     )
     parser.add_argument(
-        "--steps", type=int, default=None, help="training steps (default: 400, or of --seconds)"
+        "--steps",
+        type=int,
+        default=None,
+        help="training steps (default: 400; with --seconds: as many as it takes)",
     )
     parser.add_argument(
         "--seconds",

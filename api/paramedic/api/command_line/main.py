@@ -7,8 +7,14 @@ from __future__ import annotations
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # `typing` takes as long to import as all the rest of this module
+    from collections.abc import Callable
+
 INTERRUPTED = 130
 TERMINATED = 143
+_INTERRUPTED = "interrupted"
+_TERMINATED = "ended by a signal"
 
 
 class Terminated(KeyboardInterrupt):
@@ -18,33 +24,50 @@ class Terminated(KeyboardInterrupt):
 def main(arguments: list[str] | None = None) -> int:
     """Run one verb and return the exit code of the process."""
     try:
-        _end_in_order_when_told()
+        _answer_signals_with(_leave_at_once)
         from paramedic.api.command_line.dispatch import dispatch
 
+        _answer_signals_with(_raise)
         return dispatch(sys.argv[1:] if arguments is None else arguments)
-    except Terminated:
-        return _say_goodbye("ended by a signal", TERMINATED)
-    except KeyboardInterrupt:
-        return _say_goodbye("interrupted", INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        return _say_goodbye(interrupt)
+    except RuntimeError as error:
+        # Python up to 3.11 wraps what arrives while a class is being made.
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        return _say_goodbye(error.__cause__)
 
 
-def _end_in_order_when_told() -> None:
+def _answer_signals_with(handler: Callable[[int, object], None]) -> None:
     import signal
 
-    signal.signal(signal.SIGTERM, _terminate)
-    # Under nohup a closed terminal ends nothing.
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, _terminate)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # Under nohup a closed terminal ends nothing; in a script's background Ctrl-C does not.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
-def _terminate(_number: int, _frame: object) -> None:
-    raise Terminated
+def _leave_at_once(number: int, _frame: object) -> None:
+    """While nothing has been started: an exception could be lost in somebody's import."""
+    import os
+    import signal
+
+    is_interrupt = number == signal.SIGINT
+    os.write(2, f"paramedic: {_INTERRUPTED if is_interrupt else _TERMINATED}\n".encode())
+    os._exit(INTERRUPTED if is_interrupt else TERMINATED)
 
 
-def _say_goodbye(word: str, code: int) -> int:
+def _raise(number: int, _frame: object) -> None:
+    import signal
+
+    raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+
+
+def _say_goodbye(interrupt: KeyboardInterrupt) -> int:
     import signal
 
     # A second Ctrl-C while the interpreter closes down would print a traceback after all.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.stderr.write(f"paramedic: {word}\n")
-    return code
+    is_told = isinstance(interrupt, Terminated)
+    sys.stderr.write(f"paramedic: {_TERMINATED if is_told else _INTERRUPTED}\n")
+    return TERMINATED if is_told else INTERRUPTED

@@ -49,7 +49,7 @@ def packages_of_run(flags: Namespace, settings: Settings) -> Sequence[str]:
 
 
 def _execute(call: Call) -> int:
-    if not call.command:
+    if not call.command or not call.command[0]:
         raise UsageError(
             "run needs the command after --, such as: paramedic run -- python train.py"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,7 +24,7 @@ class InjectedFault(StrEnum):
     FREEZE = "freeze"
     """SIGSTOP: the process stays and does nothing, and neither does its heart-beat."""
     SLOW = "slow"
-    """Stopped half of the time, in turns of a few hundredths of a second."""
+    """Half of the processor time that it used before."""
     NONE = "none"
     """Nothing: whatever is said about the run is wrong."""
 
@@ -86,8 +87,8 @@ def _refuse_odd_time(fault: InjectedFault, seconds: float | None) -> None:
         raise DemoRequestError(
             f"--seconds {seconds:g} goes with --fault none only; a fault's run ends at --steps"
         )
-    if seconds <= 0:
-        raise DemoRequestError(f"--seconds {seconds:g}: needs more than 0")
+    if not 0 < seconds < math.inf:
+        raise DemoRequestError(f"--seconds {seconds:g}: needs a number above 0")
 
 
 def _refuse_odd_rank(rank: int | None, ranks: int) -> None:

@@ -21,7 +21,8 @@ def resolve_command(
     if os.sep in program:
         path = folder / program
         if not path.is_file():
-            raise PreflightError(f"command not found: {program}: no such file")
+            why = "it is a folder" if path.is_dir() else "no such file"
+            raise PreflightError(f"command not found: {program}: {why}")
         if not os.access(path, os.X_OK):
             raise PreflightError(f"command {program} cannot be executed: chmod +x {program}")
         return (str(path), *command[1:])
