@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
+from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paramedic.diagnosis.contract import Fault, Phase, Scope, Status, Verdict
 from paramedic.ingest.contract import Event, EventKind, JobName, JobState
 from paramedic.remediation.contract import LedgerRow
 from paramedic.remediation.ledger import book, goodput, rows_of
-from paramedic.remediation.life import StateChange, Trouble, VerdictLife
+from paramedic.remediation.life import (
+    StateChange,
+    Trouble,
+    VerdictLife,
+    newest_life,
+    state_changes,
+)
 
 Build = Callable[..., Verdict]
 BuildEvent = Callable[..., Event]
@@ -243,6 +250,129 @@ def test_time_spent_on_doing_steps_again_does_not_make_steps_look_slower(
         ("recomputation", 50, None),
         ("recomputation", 50, None),
     ]
+
+
+def test_a_wait_within_a_hang_is_told_apart_from_detection(
+    states: States, event_of: BuildEvent, verdict_of: Build, at: At
+) -> None:
+    events = [
+        *states((0, "training"), (61, "recovering", {"waiting": True}), (70, "training")),
+        event_of(68, EventKind.MEMBERSHIP, change="replaced_by", node="node-0001", by="node-0004"),
+    ]
+    verdict = verdict_of(onset=at(50), detected_at=at(60))
+    rows = book(LLAMA, events, [VerdictLife(verdict, at(60), "inc-V1")], at(80))
+    assert booked(rows) == [
+        ("productive", 50, None),
+        ("detection", 10, "inc-V1"),
+        ("recovery", 1, "inc-V1"),
+        ("waiting_for_capacity", 7, "inc-V1"),
+        ("recovery", 2, "inc-V1"),
+        ("productive", 10, None),
+    ]
+
+
+@pytest.mark.parametrize("waiting", [False, "yes", 1, None])
+def test_only_a_true_waiting_is_a_wait(states: States, at: At, waiting: object) -> None:
+    events = states((0, "training"), (5, "recovering", {"waiting": waiting}), (9, "training"))
+    assert booked(book(LLAMA, events, [], at(9)))[-1][0] == "recovery"
+
+
+def test_who_joins_or_leaves_ends_no_wait(states: States, event_of: BuildEvent, at: At) -> None:
+    kind = EventKind.MEMBERSHIP
+    events = [
+        *states((0, "training"), (10, "recovering", {"waiting": True})),
+        event_of(11, kind, change="left", node="node-0005"),
+        event_of(12, kind, change="joined", node="node-0006"),
+    ]
+    assert booked(book(LLAMA, events, [], at(20)))[-1] == ("waiting_for_capacity", 10, None)
+
+
+def test_a_straggler_costs_goodput_only_while_it_is_replaced(
+    states: States, verdict_of: Build, at: At
+) -> None:
+    events = states(
+        (0, "training", {"step": 0}),
+        (80, "recovering"),
+        (82, "training", {"step": 80, "steps_lost": 0}),
+        (200, "finished"),
+    )
+    slow = verdict_of(
+        fault=Fault.STRAGGLER,
+        phase=Phase.DEGRADED,
+        status=Status.RESOLVED,
+        onset=at(50),
+        detected_at=at(82),
+    )
+    rows = book(LLAMA, events, [VerdictLife(slow, at(79), "inc-V1")], at(200))
+    assert goodput(rows) == pytest.approx(198 / 200)
+    assert [row.spent_on.value for row in rows if row.incident] == ["recovery"]
+
+
+def test_a_straggler_that_nobody_replaces_costs_no_goodput(
+    states: States, verdict_of: Build, at: At
+) -> None:
+    slow = verdict_of(fault=Fault.STRAGGLER, phase=Phase.DEGRADED, onset=at(50))
+    rows = book(LLAMA, states((0, "training")), [VerdictLife(slow, at(79), "i")], at(100))
+    assert booked(rows) == [("productive", 100, None)]
+    assert goodput(rows) == 1.0
+
+
+_TOLD = st.one_of(
+    st.builds(
+        lambda state, waiting, lost: (
+            EventKind.JOB_STATE,
+            {"state": state.value, "waiting": waiting, "step": 50, "steps_lost": lost},
+        ),
+        st.sampled_from(list(JobState)),
+        st.booleans(),
+        st.integers(0, 9),
+    ),
+    st.just((EventKind.PROCESS_EXIT, {"node": "node-0001", "rank": 1, "signal": 9})),
+    st.sampled_from(["joined", "left", "replaced_by"]).map(
+        lambda change: (
+            EventKind.MEMBERSHIP,
+            {"change": change, "node": "node-0001", "by": "node-0004"},
+        )
+    ),
+)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.integers(0, 40), _TOLD), max_size=10, unique_by=lambda told: told[0]),
+    st.none() | st.tuples(st.integers(0, 40), st.integers(0, 40)),
+    st.randoms(use_true_random=False),
+)
+def test_events_that_arrive_in_any_order_give_the_same_ledger_which_adds_up(
+    event_of: BuildEvent,
+    verdict_of: Build,
+    at: At,
+    told: list[tuple[int, tuple[EventKind, dict[str, object]]]],
+    hang: tuple[int, int] | None,
+    random: Random,
+) -> None:
+    events = [
+        event_of(second, kind, **details) for second, (kind, details) in sorted(told, key=_second)
+    ]
+    lives = []
+    if hang is not None:
+        onset, known = min(hang), max(hang)
+        verdict = verdict_of(onset=at(onset), detected_at=at(known))
+        lives = [VerdictLife(verdict, at(known), "inc-V1")]
+    in_order = book(LLAMA, events, lives, at(60))
+    shuffled = random.sample(events, len(events))
+    assert book(LLAMA, shuffled, lives, at(60)) == in_order
+    life = newest_life(state_changes(events))
+    if not life:
+        assert in_order == ()
+        return
+    end = life[-1].at if life[-1].state is JobState.FINISHED else at(60)
+    wall = sum((row.ended_at - row.started_at for row in in_order), timedelta())
+    assert wall == end - life[0].at
+
+
+def _second(told: tuple[int, object]) -> int:
+    return told[0]
 
 
 # Any sequence of states and faults, on a grid coarse enough to collide often.

@@ -67,6 +67,8 @@ class Rehearsal:
         self.now = 0.0
         self.alive: dict[NodeName, ImaginedWorker] = {}
         self.commands: list[Command] = []
+        self.published: list[tuple[float, Publish]] = []
+        """Every event with the time at which it was published."""
         self.over: JobOver | None = None
         self.first_step = 0
         """The step that imagined workers commit first in their next generation."""
@@ -109,7 +111,7 @@ class Rehearsal:
 
     def events(self, kind: EventKind) -> list[Publish]:
         """What was published of one kind, oldest first."""
-        return [c for c in self.commands if isinstance(c, Publish) and c.kind is kind]
+        return [event for _, event in self.published if event.kind is kind]
 
     def states(self) -> list[object]:
         """The job states that were published, oldest first."""
@@ -170,5 +172,7 @@ class Rehearsal:
                     self.alive[command.node].signals.append(command.signal)
                 case Send():
                     self.alive[command.node].received.append(command.message)
+                case Publish():
+                    self.published.append((self.now, command))
                 case JobOver():
                     self.over = command
