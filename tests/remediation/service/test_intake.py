@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paramedic.diagnosis.contract import Verdict
@@ -92,6 +92,7 @@ def test_no_bytes_break_the_reader(topic: Topic, payload: bytes) -> None:
         read(message(topic, payload))
 
 
+@settings(max_examples=40)
 @given(st.data())
 def test_no_damaged_verdict_breaks_the_reader(
     verdict_of: Callable[..., Verdict], data: st.DataObject

@@ -118,7 +118,7 @@ def test_a_life_knows_when_the_verdict_was_first_known(
     assert life.verdict.detected_at == at(25)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(list(Status)), st.integers(20, 40)), min_size=1, max_size=8
