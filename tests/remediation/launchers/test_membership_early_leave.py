@@ -8,7 +8,7 @@ import pytest
 
 from paramedic.ingest.contract import EventKind, NodeName
 from paramedic.remediation.launchers.local.commands import JobEnd, MembershipRules
-from paramedic.remediation.launchers.local.messages import Finished
+from paramedic.remediation.launchers.local.messages import Failed, Finished
 from remediation.launchers.rehearsal import Rehearsal
 
 MOST_ROUNDS = 20
@@ -98,3 +98,15 @@ def test_who_said_that_it_finished_has_not_left_early() -> None:
     job.cooperate()
     assert job.over is not None
     assert job.over.end is JobEnd.FINISHED
+
+
+def test_a_rank_that_leaves_alone_ends_the_job_that_the_others_cannot_go_on_with() -> None:
+    job = training_job(ranks=3)
+    job.say(job.node_of(1), Finished(9))
+    job.exit(job.node_of(1), code=0)
+    job.say(job.node_of(0), Failed(0, "connection closed by peer", 9))
+    job.wait(1.0)
+    job.cooperate()
+    assert job.over is not None
+    assert job.over.end is JobEnd.FAILED
+    assert job.over.reason.startswith("rank 1 left its loop before the others, ")

@@ -54,6 +54,9 @@ def regroup_when_due(job: JobRecord, now: float) -> None:
     reason = f"generation {job.generation} broke with every process alive: {job.regroup_reason}"
     if not job.steps.has_any:
         ending.fail(job, f"{reason}; no step was ever committed", now)
+    elif job.finished_ranks:
+        who = f"rank {min(job.finished_ranks)} left its loop before the others"
+        ending.fail(job, f"{who}, and the generation broke: {job.regroup_reason}", now)
     elif not job.budget.spend():
         ending.fail(job, f"{reason}; {_gave_up(job)}", now)
     else:
