@@ -8,6 +8,7 @@ works on copies that nobody else uses.
 
 from __future__ import annotations
 
+import re
 import threading
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from paramedic.remediation.trainer.errors import GenerationBrokenError
     from paramedic.remediation.trainer.interruption import Interruption
 
+_SOURCE_LOCATION = re.compile(r"\[\S+:\d+\] ")
 _CLOSING_TAG = 0x7A7A7A
 _CLOSING_TIMEOUT = timedelta(milliseconds=1)
 
@@ -133,7 +135,7 @@ class InterruptibleGroup(dist.ProcessGroup):
         try:
             work = getattr(raw, name)(*arguments)
         except RuntimeError as error:
-            ended(first_line(error))
+            ended(in_short(error))
             return
         if name in {"send", "recv", "recv_anysource"}:
             _watch_from_a_thread(work, ended)
@@ -141,9 +143,10 @@ class InterruptibleGroup(dist.ProcessGroup):
             _watch_future(work, ended)
 
 
-def first_line(error: BaseException) -> str:
-    """An error's first line, which is what a log or a message has room for."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
+def in_short(error: BaseException) -> str:
+    """An error's first sentence without gloo's source location, for a log or a message."""
+    first = (str(error).splitlines() or [type(error).__name__])[0]
+    return _SOURCE_LOCATION.sub("", first).partition(". ")[0]
 
 
 def _watch_future(work: dist.Work, ended: Callable[[str | None], None]) -> None:
@@ -151,7 +154,7 @@ def _watch_future(work: dist.Work, ended: Callable[[str | None], None]) -> None:
         try:
             future.value()
         except RuntimeError as error:
-            ended(first_line(error))
+            ended(in_short(error))
         else:
             ended(None)
 
@@ -165,7 +168,7 @@ def _watch_from_a_thread(work: dist.Work, ended: Callable[[str | None], None]) -
         try:
             work.wait()
         except RuntimeError as error:
-            ended(first_line(error))
+            ended(in_short(error))
         else:
             ended(None)
 

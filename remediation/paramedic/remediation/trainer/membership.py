@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.remediation.trainer import control_messages
 from paramedic.remediation.trainer.failures import is_collective_failure
-from paramedic.remediation.trainer.interruptible_group import InterruptibleGroup, first_line
+from paramedic.remediation.trainer.interruptible_group import InterruptibleGroup, in_short
 from paramedic.remediation.trainer.interruption import Interruption
 from paramedic.remediation.trainer.rendezvous import Meeting, meet_alone
 
@@ -76,6 +76,6 @@ class Membership:
 
     def report_failure(self, error: RuntimeError) -> None:
         """The generation broke here: end it and say so."""
-        reason = first_line(error)
+        reason = in_short(self.interruption.cause or error)
         self.interruption.press(reason)
         self._control.send(control_messages.failed(self.generation, reason, self.newest_step))
