@@ -50,6 +50,14 @@ def test_a_run_that_starts_the_development_broker_ends_it_too(case: Case) -> Non
     assert case.finish(process).code == 130
 
 
+def test_the_development_broker_does_not_outlive_a_run_that_is_killed(case: Case) -> None:
+    process = case.start_job("--nproc", "1", "--bus", "kafka", command=SLEEPY)
+    wait_until(lambda: bool(case.processes("storage-engine")), "the broker ran")
+    case.record()
+    process.kill()
+    case.finish(process)
+
+
 def test_a_job_ends_well_although_its_broker_has_died(case: Case) -> None:
     source = "import pathlib, time\nwhile not pathlib.Path('go').exists(): time.sleep(0.1)"
     with kafka_broker(case.folder) as broker:

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from paramedic.api.wiring.run_folder import DATABASE_FILE
+from paramedic.api.wiring.stored_job import stored_job
 from scenarios.case import Case, wait_until
 
 pytestmark = pytest.mark.connected
@@ -37,19 +39,30 @@ def free_port() -> int:
         return port
 
 
-def test_a_job_that_ends_well_leaves_a_record_logs_and_a_database(case: Case) -> None:
-    # The job waits for remediation, which takes a moment to start.
-    database = case.run_folder / "paramedic.sqlite"
-    source = (
-        "import pathlib, time\nprint('hello')\n"
-        f"while not pathlib.Path({str(database)!r}).exists(): time.sleep(0.1)"
-    )
-    done = case.run_job("--nproc", "2", command=python(source))
+def test_a_job_that_ends_before_remediation_is_up_leaves_a_record_logs_and_a_database(
+    case: Case,
+) -> None:
+    done = case.run_job("--nproc", "2", "--job", "tiny", command=python("print('hello')"))
     assert (done.code, done.out) == (0, "")
-    assert done.lines[-1].startswith("paramedic: job ")
-    assert "finished" in done.lines[-1]
+    assert done.lines[-1] == "paramedic: job tiny finished"
     assert (case.run_folder / "logs" / "node-0000.log").read_text() == "hello\n"
     assert case.record().command[0] == sys.executable
+    stored = stored_job(case.run_folder, "tiny")
+    assert stored is not None
+    assert stored.state == "finished"
+    assert stored.ended_at is not None
+
+
+def test_a_run_whose_remediation_cannot_work_says_that_the_database_is_not_complete(
+    case: Case,
+) -> None:
+    process = case.start_job("--nproc", "1", command=python("pass"))
+    case.record()
+    (case.run_folder / DATABASE_FILE).mkdir()
+    done = case.finish(process)
+    assert done.code == 0
+    assert "remediation has not stored the end of the job" in done.lines[-2]
+    assert str(case.run_folder / "logs" / "remediate.log") in done.lines[-2]
 
 
 def test_a_bare_job_needs_no_platform_and_no_port(case: Case) -> None:
@@ -125,11 +138,15 @@ def _has_imported_ours(process_id: int) -> bool:
     return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def test_a_run_that_is_killed_takes_everything_with_it(case: Case) -> None:
+def test_a_run_that_is_killed_takes_everything_with_it_and_the_next_tidies_up(case: Case) -> None:
     process = case.start_job("--nproc", "2", command=SLEEPY)
     wait_until(lambda: len(case.processes("time.sleep(60)")) >= 3, "two ranks ran")
     process.kill()
     case.finish(process)
+    sockets = Path(case.record().control_socket).parent
+    assert sockets.is_dir()
+    case.run("run", "--bare", "--nproc", "1", "--", "true")
+    assert not sockets.exists()
 
 
 @pytest.mark.parametrize("service", ["diagnose", "remediate"])
