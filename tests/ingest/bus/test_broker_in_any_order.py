@@ -106,7 +106,7 @@ class BrokerInAnyOrder(RuleBasedStateMachine):
 
     @initialize(target=readers)
     def the_first_subscriber_comes(self) -> Reader:
-        return self.a_subscriber_comes(Start.LATEST, {Topic.EVENTS, Topic.TELEMETRY})
+        return self.subscriber(Start.LATEST, {Topic.EVENTS, Topic.TELEMETRY})
 
     @rule(target=writers)
     def a_publisher_comes(self) -> Writer:
@@ -139,6 +139,9 @@ class BrokerInAnyOrder(RuleBasedStateMachine):
 
     @rule(target=readers, start=st.sampled_from(Start), wanted=st.sets(topics, min_size=1))
     def a_subscriber_comes(self, start: Start, wanted: set[Topic]) -> Reader:
+        return self.subscriber(start, wanted)
+
+    def subscriber(self, start: Start, wanted: set[Topic]) -> Reader:
         reader = Reader(self.connect(), start, tuple(sorted(wanted)))
         self.everybody.append(reader)
         self.come_back(reader)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import stat
 import struct
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from paramedic.ingest.bus.address import open_bus
 from paramedic.ingest.bus.embedded.broker import BrokerLimits, EmbeddedBroker
 from paramedic.ingest.bus.embedded.client import EmbeddedBus
 from paramedic.ingest.bus.limits import PAYLOAD_LIMIT_BYTES
@@ -81,9 +83,25 @@ def test_a_socket_left_by_a_dead_broker_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_second_broker_at_the_same_path_is_refused(broker: EmbeddedBroker) -> None:
-    with pytest.raises(BusUnavailableError, match="another broker answers"):
+    with pytest.raises(BusUnavailableError) as caught:
         EmbeddedBroker(broker.path).start()
+    assert str(caught.value) == (
+        f"bus socket {broker.path}: another broker answers there: stop it first"
+    )
     EmbeddedBus(broker.path).publisher().close()
+
+
+def test_a_broker_that_stands_still_with_a_full_queue_still_owns_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "bus.sock"
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stopped,
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as waiting,
+    ):
+        stopped.bind(str(path))
+        stopped.listen(0)
+        waiting.connect(str(path))
+        with pytest.raises(BusUnavailableError, match="another broker answers"):
+            EmbeddedBroker(path).start()
 
 
 def test_a_file_in_the_way_is_reported_and_kept(tmp_path: Path) -> None:
@@ -94,9 +112,32 @@ def test_a_file_in_the_way_is_reported_and_kept(tmp_path: Path) -> None:
     assert path.read_text() == "precious"
 
 
-def test_a_path_too_long_for_a_socket_is_reported_with_its_size(tmp_path: Path) -> None:
-    with pytest.raises(BusAddressError, match="at most 107"):
-        EmbeddedBroker(tmp_path / ("x" * 120)).start()
+@pytest.mark.parametrize(
+    "use",
+    [lambda path: EmbeddedBroker(path).start(), EmbeddedBus, lambda path: open_bus(f"unix:{path}")],
+    ids=["broker", "client", "address"],
+)
+def test_a_path_too_long_for_a_socket_names_its_size_the_limit_and_the_remedy(
+    tmp_path: Path, use: Callable[[Path], object]
+) -> None:
+    path = path_of(tmp_path, 108)
+    with pytest.raises(BusAddressError) as caught:
+        use(path)
+    assert str(caught.value) == (
+        f"bus socket '{path}': 108 bytes, a Unix socket's path has at most 107:"
+        " use a shorter folder"
+    )
+
+
+def test_a_path_of_the_greatest_length_serves(tmp_path: Path) -> None:
+    with EmbeddedBroker(path_of(tmp_path, 107)) as broker:
+        EmbeddedBus(broker.path).publisher().close()
+
+
+def path_of(folder: Path, size_bytes: int) -> Path:
+    """A path of so many bytes, some of them in a letter that takes two."""
+    path = folder / "ü"
+    return path.with_name("ü" + "x" * (size_bytes - len(os.fsencode(path))))
 
 
 def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
@@ -165,6 +206,30 @@ def test_a_slow_subscriber_never_blocks_publishers_and_learns_what_it_missed(
         assert slow.missed_messages == broker.counts.messages_missed > 0
         assert received > 0
     assert "slow subscriber missed" in caplog.text
+
+
+def test_a_subscriber_that_stood_still_for_long_comes_back_to_what_is_still_held(
+    tmp_path: Path,
+) -> None:
+    now = [0.0]
+    limits = BrokerLimits(Retention(limit_seconds=60.0))
+    with EmbeddedBroker(tmp_path / "bus.sock", limits, lambda: now[0]) as broker:
+        subscription = EmbeddedBus(broker.path).subscribe([Topic.EVENTS], Start.LATEST)
+        # More than the socket and one batch hold: the broker looks no further then.
+        for _ in range(8):
+            broker.publish_local(Topic.EVENTS, "k", bytes(256 * 1024))
+        now[0] = 50.0
+        broker.publish_local(Topic.EVENTS, "k", b"young")
+        now[0] = 100.0
+        broker.publish_local(Topic.EVENTS, "k", b"new")
+        messages: list[Message] = []
+        while not messages or messages[-1].payload != b"new":
+            messages += arrivals(subscription, 1)
+        subscription.close()
+        small = [message.payload for message in messages if len(message.payload) < 10]
+        assert small == [b"young", b"new"]
+        assert len(messages) + subscription.missed_messages == 10
+        assert subscription.missed_messages > 0
 
 
 def test_the_owner_publishes_without_waiting_for_anybody(broker: EmbeddedBroker) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,6 +87,64 @@ def test_a_publisher_sends_again_what_was_not_acknowledged(tmp_path: Path) -> No
         publisher.close()
 
 
+def test_a_publisher_whose_connection_breaks_within_a_frame_sends_the_whole_frame_again(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "bus.sock"
+    with listening(path) as breaking:
+        publisher = EmbeddedBus(path).publisher()
+        connection, _ = breaking.accept()
+        sending = threading.Thread(
+            target=publisher.publish, args=(Topic.EVENTS, "k", bytes(4_000_000))
+        )
+        sending.start()
+        assert connection.recv(100_000), "it is in the middle of its frame now"
+        connection.close()
+    path.unlink()
+    with EmbeddedBroker(path) as broker:
+        sending.join(PATIENCE_SECONDS)
+        publisher.flush(PATIENCE_SECONDS)
+        publisher.close()
+        taken = broker.bus().subscribe([Topic.EVENTS], Start.EARLIEST).poll(0)
+        assert [message.payload == bytes(4_000_000) for message in taken] == [True]
+        assert broker.counts.clients_dropped == 0
+
+
+@contextmanager
+def listening(path: Path) -> Iterator[socket.socket]:
+    """A socket at the path of a broker, to be a broker that fails."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind(str(path))
+        server.listen()
+        server.settimeout(PATIENCE_SECONDS)
+        yield server
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"", b"\x05\0\0\0"],
+    ids=["another protocol", "nothing", "half a frame"],
+)
+def test_whatever_listens_there_and_is_no_broker_is_reported_in_one_line(
+    tmp_path: Path, answer: bytes
+) -> None:
+    path = tmp_path / "bus.sock"
+    with listening(path) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(1000)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(BusUnavailableError, match=f"no broker answers at {path}") as caught:
+            EmbeddedBus(path, IMPATIENT).subscribe([Topic.EVENTS], Start.LATEST)
+        thread.join(PATIENCE_SECONDS)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_subscriber_goes_on_with_the_next_broker_from_its_beginning(tmp_path: Path) -> None:
     path = tmp_path / "bus.sock"
     with EmbeddedBroker(path) as first:
@@ -119,13 +179,21 @@ def test_a_broker_that_stays_away_is_reported_after_the_patience(tmp_path: Path)
         publisher.close()
 
 
-def test_closing_without_a_broker_says_what_was_lost(
+def test_closing_without_a_broker_says_what_was_lost_and_only_that(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = tmp_path / "bus.sock"
-    with EmbeddedBroker(path):
-        publisher = EmbeddedBus(path, IMPATIENT).publisher()
+    path, now = tmp_path / "bus.sock", [0.0]
+
+    def pause(seconds: float) -> None:
+        now[0] += seconds
+
+    with listening(path) as broken:
+        publisher = EmbeddedBus(path, Timing(clock=lambda: now[0], pause=pause)).publisher()
+        connection, _ = broken.accept()
+        publisher.publish(Topic.EVENTS, "k", b"never acknowledged")
+        connection.close()
     with pytest.raises(BusUnavailableError):
         publisher.publish(Topic.EVENTS, "k", b"refused, and so not lost")
     publisher.close()
-    assert "not published" not in caplog.text
+    assert "1 messages were not published" in caplog.text
+    assert now[0] == pytest.approx(6.0, abs=0.2), "five for publishing, one for closing"

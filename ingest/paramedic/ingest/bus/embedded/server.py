@@ -49,11 +49,15 @@ def _remove_stale(path: Path) -> None:
     if not path.exists():
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        # Where the queue of a broker that stands still is full, connecting would wait for ever.
+        probe.setblocking(False)
         try:
             probe.connect(str(path))
         except ConnectionRefusedError:
             path.unlink()
             return
+        except BlockingIOError:
+            pass
     raise BusUnavailableError(f"bus socket {path}: another broker answers there: stop it first")
 
 
