@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from hypothesis import given
+from hypothesis import settings as budget
 from hypothesis import strategies as st
 
 from paramedic.api.command_line.parser import build_parser
@@ -47,6 +48,7 @@ def read_back(flags: tuple[str, ...]) -> Settings:
     return read_settings(NOWHERE, {}, given)
 
 
+@budget(max_examples=30)  # a parser with all its flags is built for each
 @given(settings_of_a_run())
 def test_settings_are_the_same_after_the_way_through_flags(settings: Settings) -> None:
     assert read_back(setting_flags(settings, {})) == settings

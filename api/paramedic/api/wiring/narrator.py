@@ -17,7 +17,7 @@ from paramedic.ingest.contract import (
     Topic,
 )
 
-_POLL_SECONDS = 0.5
+_POLL_SECONDS = 0.2
 _RETRY_SECONDS = 2.0
 _TOPICS = (Topic.EVENTS, Topic.VERDICTS)
 
