@@ -51,7 +51,7 @@ def main() -> None:
     with unavailable("publisher", "1 messages are not acknowledged"):
         publisher.flush(0.2)
     later_seconds[0] = 100.0
-    with unavailable("subscription", "it went silent"):
+    with unavailable("subscription", "it went silent about paramedic.events.v1"):
         subscription.poll(0.1)
     subscription.close()
     with development_broker(folder / "second.log", port=first.port):

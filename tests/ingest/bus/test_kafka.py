@@ -107,7 +107,7 @@ def test_a_broker_that_goes_away_is_noticed_and_its_return_is_used(tmp_path: Pat
     assert notice.startswith("no Kafka broker answers at 127.0.0.1:")
     assert outcome.stdout.splitlines() == [
         "publisher: 1 messages are not acknowledged",
-        "subscription: it went silent",
+        "subscription: it went silent about paramedic.events.v1",
         "publisher: 1 messages were not taken",
         "read: after its return",
     ]

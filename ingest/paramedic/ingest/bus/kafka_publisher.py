@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 from kafka import KafkaProducer
-from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 
 from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
 from paramedic.ingest.bus.limits import encoded_key
@@ -15,7 +15,6 @@ from paramedic.ingest.contract import BusUnavailableError, Topic
 
 _LOG = logging.getLogger(__name__)
 _CLOSE_SECONDS = 1.0
-_IN_FLIGHT_LIMIT_BYTES = 32 * 1024 * 1024
 
 
 class _Producer(KafkaProducer):  # type: ignore[misc]  # the library ships no types
@@ -115,7 +114,7 @@ class KafkaPublisher:
             self._in_flight_bytes += size_bytes
 
     def _has_room(self) -> bool:
-        return self._in_flight_bytes < _IN_FLIGHT_LIMIT_BYTES
+        return self._in_flight_bytes < self._settings.in_flight_limit_bytes
 
     def _left(self, size_bytes: int) -> None:
         with self._changed:
@@ -126,9 +125,15 @@ class KafkaPublisher:
     def _failed(self, size_bytes: int, error: Exception) -> None:
         with self._changed:
             self._lost += 1
-            self._lost_reason = str(error)
+            self._lost_reason = self._explained(error)
         self._broken.set()
         self._left(size_bytes)
+
+    def _explained(self, error: Exception) -> str:
+        if isinstance(error, MessageSizeTooLargeError):
+            limit = self._settings.message_limit_bytes
+            return f"larger than its topic allows: set max.message.bytes there to {limit}"
+        return str(error)
 
 
 def _connect(settings: KafkaSettings) -> _Producer:

@@ -25,8 +25,13 @@ class KafkaSettings:
     """For a broker that has gone away to come back."""
     message_limit_bytes: int = PAYLOAD_LIMIT_BYTES + KEY_LIMIT_BYTES + 4096
     """The largest message with what Kafka puts around it."""
+    in_flight_limit_bytes: int = 32 * 1024 * 1024
+    """From here on a publisher waits until the broker has acknowledged some of it."""
     fetch_wait_seconds: float = 0.1
     """How long the broker may hold a fetch back; some brokers always do, so it adds delay."""
+
+    refresh_seconds: float = 30.0
+    """How old what is known of topics and partitions may become before it is asked for again."""
 
     def __post_init__(self) -> None:
         if not self.servers or self.partitions < 1 or self.connect_seconds <= 0:
@@ -49,7 +54,7 @@ class KafkaSettings:
             "client_id": "paramedic",
             "request_timeout_ms": int(self.request_seconds * _MILLISECONDS),
             "reconnect_backoff_max_ms": _MILLISECONDS,
-            "metadata_max_age_ms": 30 * _MILLISECONDS,
+            "metadata_max_age_ms": int(self.refresh_seconds * _MILLISECONDS),
         }
 
 

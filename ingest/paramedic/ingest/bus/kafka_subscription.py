@@ -122,15 +122,17 @@ class KafkaSubscription:
             self._ask()
 
     def _ask(self) -> None:
+        partition = min(self._assigned)
         try:
-            self._consumer.end_offsets([min(self._assigned)], timeout_ms=int(_PROBE_SECONDS * 1000))
+            self._consumer.end_offsets([partition], timeout_ms=int(_PROBE_SECONDS * 1000))
         except KafkaTimeoutError as error:
             away = self._clock() - self._last_contact
             _LOG.warning(
                 "no Kafka broker answers at %s since %.0f s", self._settings.described(), away
             )
             if away >= self._settings.reconnect_seconds:
-                raise no_broker(self._settings, "it went silent", away) from error
+                reason = f"it went silent about {partition.topic}"
+                raise no_broker(self._settings, reason, away) from error
         else:
             self._last_contact = self._clock()
 

@@ -1,0 +1,179 @@
+"""Topics that vanish, grow or are too small, a broker that takes its time: Kafka by script."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from paramedic.ingest.bus.kafka import KafkaBus
+from paramedic.ingest.bus.kafka_settings import KafkaSettings
+from paramedic.ingest.contract import (
+    BusUnavailableError,
+    Message,
+    Publisher,
+    Start,
+    Subscription,
+    Topic,
+)
+from servers.scripted_kafka import (
+    ALREADY_EXISTS,
+    NOT_AUTHORIZED,
+    ScriptedKafka,
+    scripted_kafka,
+)
+
+PATIENCE_SECONDS = 10.0
+EVENTS = "paramedic.events.v1"
+
+
+@pytest.fixture
+def broker() -> Iterator[ScriptedKafka]:
+    with scripted_kafka() as broker:
+        yield broker
+
+
+@pytest.fixture
+def settings(broker: ScriptedKafka) -> KafkaSettings:
+    server = f"127.0.0.1:{broker.address[1]}"
+    return KafkaSettings(
+        (server,), partitions=2, connect_seconds=2.0, reconnect_seconds=0.4, refresh_seconds=0.1
+    )
+
+
+@pytest.fixture
+def publisher(settings: KafkaSettings) -> Iterator[Publisher]:
+    publisher = KafkaBus(settings).publisher()
+    yield publisher
+    publisher.close()
+
+
+def read_until(subscription: Subscription, enough: Callable[[list[Message]], bool]) -> list[bytes]:
+    messages: list[Message] = []
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not enough(messages) and time.monotonic() < deadline:
+        messages.extend(subscription.poll(0.1))
+    return [message.payload for message in messages]
+
+
+def publish(publisher: Publisher, *payloads: bytes) -> None:
+    for payload in payloads:
+        publisher.publish(Topic.EVENTS, "k", payload)
+    publisher.flush(PATIENCE_SECONDS)
+
+
+def test_topics_are_made_with_room_for_the_largest_message(
+    broker: ScriptedKafka, settings: KafkaSettings, publisher: Publisher
+) -> None:
+    wanted = {topic.qualified() for topic in Topic}
+    assert broker.topics == dict.fromkeys(wanted, 2)
+    room = {"max.message.bytes": str(settings.message_limit_bytes)}
+    assert broker.settings == dict.fromkeys(wanted, room)
+
+
+def test_a_topic_that_another_process_has_just_made_is_used(
+    broker: ScriptedKafka, settings: KafkaSettings
+) -> None:
+    broker.creation_error = ALREADY_EXISTS
+    publisher = KafkaBus(settings).publisher()
+    publish(publisher, b"taken")
+    publisher.close()
+
+
+def test_topics_that_may_not_be_made_are_named_with_what_to_do(
+    broker: ScriptedKafka, settings: KafkaSettings
+) -> None:
+    broker.creation_error = NOT_AUTHORIZED
+    with pytest.raises(BusUnavailableError, match="create them there with 2 partitions") as caught:
+        KafkaBus(settings).publisher()
+    assert all(topic.qualified() in str(caught.value) for topic in Topic)
+
+
+def test_a_batch_above_the_topics_limit_is_reported_once_and_the_next_is_taken(
+    broker: ScriptedKafka, settings: KafkaSettings, publisher: Publisher
+) -> None:
+    broker.limit_bytes = 1000
+    with pytest.raises(BusUnavailableError) as caught:
+        publish(publisher, bytes(5000))
+    limit = settings.message_limit_bytes
+    remedy = f"larger than its topic allows: set max.message.bytes there to {limit}"
+    assert str(caught.value).endswith(remedy)
+    publish(publisher, b"small enough")
+    subscription = KafkaBus(settings).subscribe([Topic.EVENTS], Start.EARLIEST)
+    assert read_until(subscription, bool) == [b"small enough"]
+    subscription.close()
+
+
+def test_a_topic_that_vanishes_is_noticed_by_its_publisher_and_made_again(
+    broker: ScriptedKafka, publisher: Publisher
+) -> None:
+    publish(publisher, b"before")
+    del broker.topics[EVENTS]
+    with pytest.raises(BusUnavailableError, match="1 messages were not taken"):
+        publish(publisher, b"lost")
+    publish(publisher, b"after")
+    assert broker.topics[EVENTS] == 2
+
+
+@pytest.mark.connected  # its time-outs take a second
+def test_a_topic_that_vanishes_is_noticed_by_its_reader_in_bounded_time(
+    broker: ScriptedKafka, settings: KafkaSettings
+) -> None:
+    later_seconds = [0.0]
+    bus = KafkaBus(settings, clock=lambda: time.monotonic() + later_seconds[0])
+    subscription = bus.subscribe([Topic.EVENTS], Start.LATEST)
+    del broker.topics[EVENTS]
+    assert list(subscription.poll(0.1)) == [], "it may come back"
+    later_seconds[0] = 100.0
+    with pytest.raises(BusUnavailableError, match=f"went silent about {EVENTS}"):
+        subscription.poll(0.1)
+    subscription.close()
+    again = bus.subscribe([Topic.EVENTS], Start.LATEST)
+    assert broker.topics[EVENTS] == 2
+    again.close()
+
+
+def test_partitions_that_are_added_are_written_to_and_read_from_their_beginning(
+    broker: ScriptedKafka, settings: KafkaSettings, publisher: Publisher
+) -> None:
+    subscription = KafkaBus(settings).subscribe([Topic.EVENTS], Start.LATEST)
+    broker.topics[EVENTS] = 6
+    sent = 0
+
+    def partitions(messages: list[Message]) -> set[int]:
+        return {message.partition for message in messages}
+
+    def enough(messages: list[Message]) -> bool:
+        nonlocal sent
+        if len(partitions(messages)) < 4:
+            for _ in range(8):
+                publisher.publish(Topic.EVENTS, f"key-{sent}", str(sent).encode())
+                sent += 1
+        return len(messages) == sent
+
+    payloads = read_until(subscription, enough)
+    subscription.close()
+    assert sorted(map(int, payloads)) == list(range(sent))
+
+
+@pytest.mark.connected  # its time-outs take a second
+def test_a_broker_that_acknowledges_nothing_is_not_filled_without_end(
+    broker: ScriptedKafka, settings: KafkaSettings
+) -> None:
+    patient = replace(
+        settings, in_flight_limit_bytes=3000, connect_seconds=1.0, reconnect_seconds=30.0
+    )
+    publisher = KafkaBus(patient).publisher()
+    broker.acknowledges.clear()
+    for _ in range(3):
+        publisher.publish(Topic.TELEMETRY, "k", bytes(1000))
+    started = time.monotonic()
+    with pytest.raises(BusUnavailableError, match="3 messages are not acknowledged"):
+        publisher.publish(Topic.TELEMETRY, "k", b"one more")
+    assert time.monotonic() - started < 5.0
+    broker.acknowledges.set()
+    publisher.flush(PATIENCE_SECONDS)
+    publisher.publish(Topic.TELEMETRY, "k", b"one more")
+    publisher.close()
