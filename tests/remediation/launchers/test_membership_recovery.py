@@ -289,3 +289,52 @@ def test_a_committed_of_a_spare_or_an_old_generation_resumes_nothing() -> None:
     for node in (NODES[0], NODES[2], NODES[3]):
         job.say(node, Committed(0, 99))
     assert job.states()[-1] == "recovering"
+
+
+def test_a_repeated_committed_says_only_once_that_the_job_trains() -> None:
+    job = training_job()
+    job.say(NODES[0], Committed(0, 7))
+    assert job.states().count("training") == 1
+    lose(job, NODES[1])
+    job.cooperate()
+    job.say(NODES[0], Committed(1, 8))
+    assert job.states().count("training") == 2
+
+
+def test_a_break_before_any_step_is_not_tried_again() -> None:
+    job = Rehearsal(MembershipRules(ranks=2, spares=0))
+    for node in NODES[:2]:
+        job.greet(node)
+        job.make_ready(node)
+    job.say(NODES[0], Failed(0, "no route to host"))
+    job.wait(0.5)
+    job.cooperate()
+    assert job.over is not None
+    assert job.over.end is JobEnd.FAILED
+    assert job.over.reason == (
+        "generation 0 broke with every process alive: node-0000 says: no route to host; "
+        "no step was ever committed"
+    )
+
+
+def test_a_break_is_forgotten_when_the_job_is_stopped() -> None:
+    job = training_job()
+    job.say(NODES[0], Failed(0, "time-out"))
+    job.stop()
+    told = len(job.commands)
+    job.wait(0.5)
+    assert job.commands[told:] == []
+    job.cooperate()
+    assert job.over is not None
+    assert job.over.end is JobEnd.STOPPED
+
+
+def test_only_the_first_report_of_a_break_is_its_reason() -> None:
+    job = training_job(ranks=2, spares=0, retries=0)
+    job.say(NODES[1], Failed(0, "connection reset"))
+    job.wait(0.3)
+    job.say(NODES[0], Failed(0, "aborted"))
+    job.wait(0.2)
+    job.cooperate()
+    assert job.over is not None
+    assert "node-0001 says: connection reset" in job.over.reason

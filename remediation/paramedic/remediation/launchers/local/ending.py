@@ -41,13 +41,11 @@ def finish_when_all_did(job: JobRecord, now: float) -> None:
     decided = job.over or JobOver(JobEnd.FINISHED, "every rank finished")
     _decide(job, decided)
     _ask_to_leave(job, job.roster.spares, now)
-    tell_when_empty(job)
 
 
 def finish_plain(job: JobRecord) -> None:
     """Every process of a plain script exited with 0."""
     _decide(job, JobOver(JobEnd.FINISHED, "every rank exited with 0"))
-    tell_when_empty(job)
 
 
 def stop(job: JobRecord, reason: str, now: float) -> None:
@@ -141,5 +139,4 @@ def _ask_one(job: JobRecord, worker: Worker) -> None:
 
 def _kill(job: JobRecord, workers: Iterable[Worker]) -> None:
     for worker in workers:
-        worker.exit_is_expected = True
         job.signal(worker, signal.SIGKILL)
