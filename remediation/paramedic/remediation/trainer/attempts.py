@@ -113,7 +113,7 @@ class Attempts:
 
     def _settle(self) -> None:
         move_to_world(self._state.model)
-        exchange(self._state, self._load_checkpoint)
+        exchange(self._membership.group, self._state, self._load_checkpoint)
 
     def _load_checkpoint(self) -> None:
         if self._checkpoints is not None:

@@ -9,6 +9,11 @@ from typing import Any
 
 from paramedic.remediation.trainer.errors import ControlMessageError
 
+_HIGHEST_PORT = 65535
+_MOST = 2**31 - 1
+"""What torch takes for ranks and sizes."""
+_SHOWN = 80
+
 
 @dataclass(frozen=True, slots=True)
 class Assign:
@@ -56,10 +61,10 @@ def parse_message(line: bytes) -> SupervisorMessage:
     """One line from the supervisor. Raises ControlMessageError."""
     try:
         fields = json.loads(line)
-    except ValueError as error:
-        raise ControlMessageError(f"control line {line[:80]!r} is not JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ControlMessageError(f"control line {line[:_SHOWN]!r} is not JSON: {error}") from error
     if not isinstance(fields, dict):
-        raise ControlMessageError(f"control line {line[:80]!r} is not a JSON object")
+        raise ControlMessageError(f"control line {line[:_SHOWN]!r} is not a JSON object")
     match fields.get("type"):
         case "assign":
             return _parse_assign(fields)
@@ -88,14 +93,18 @@ def _parse_assign(fields: dict[str, Any]) -> Assign:
 
 
 def _port(fields: dict[str, Any]) -> int | None:
-    return None if fields.get("store_port") is None else _integer(fields, "store_port", least=1)
+    if fields.get("store_port") is None:
+        return None
+    return _integer(fields, "store_port", least=1, most=_HIGHEST_PORT)
 
 
-def _integer(fields: dict[str, Any], name: str, *, least: int) -> int:
+def _integer(fields: dict[str, Any], name: str, *, least: int, most: int = _MOST) -> int:
     value = fields.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        kind = fields.get("type")
-        raise ControlMessageError(f"{kind}: {name} is {value!r}, not a whole number from {least}")
+    if type(value) is not int or not least <= value <= most:
+        kind, told = fields.get("type"), repr(value)[:_SHOWN]
+        raise ControlMessageError(
+            f"{kind}: {name} is {told}, not a whole number from {least} to {most}"
+        )
     return value
 
 

@@ -39,6 +39,11 @@ class Membership:
         self.world_size = 1
         self.interruption = Interruption(_ALONE)
 
+    @property
+    def group(self) -> InterruptibleGroup:
+        """The members of the present generation."""
+        return self._world.group
+
     def stay_alone(self) -> None:
         """Be a world of one: for building the model and for the rehearsal."""
         store, raw = meet_alone()

@@ -81,7 +81,14 @@ def decode_state(data: bytearray) -> Any:
         header = json.loads(bytes(data[_PREFIX.size : start]))
         tensors = _read_tensors(header["tensors"], data, start)
         return _read(header["skeleton"], tensors)
-    except (ValueError, KeyError, TypeError, AttributeError, RuntimeError, IndexError) as error:
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RuntimeError,
+        OverflowError,
+    ) as error:
         raise StateEncodingError(f"state of {len(data)} bytes cannot be read: {error}") from error
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from typing import TYPE_CHECKING, Any
+import struct
+from typing import TYPE_CHECKING
 
 import torch
-import torch.distributed as dist
 
 from paramedic.remediation.trainer.errors import StateDamagedError
 from paramedic.remediation.trainer.state_encoding import EncodedState, decode_state, encode_state
@@ -15,54 +14,57 @@ from paramedic.remediation.trainer.state_encoding import EncodedState, decode_st
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import torch.distributed as dist
+
     from paramedic.remediation.trainer.protected_state import ProtectedState
 
 _CHUNK_BYTES = 64 * 2**20
+_TAG = 0
+_NOTICE = struct.Struct("<Q32s")
+"""What goes ahead of the state: how many bytes it has, and their SHA-256."""
 
 
-def exchange(state: ProtectedState, load_checkpoint: Callable[[], None]) -> None:
+def exchange(
+    group: dist.ProcessGroup, state: ProtectedState, load_checkpoint: Callable[[], None]
+) -> None:
     """Bring every member to the newest state that any of them holds.
 
     The lowest rank with the highest step is the source. When nobody holds state, rank 0 is; it
     loads a checkpoint first, if there is one. Raises GenerationBrokenError, or the RuntimeError
     of a collective, when the generation ends meanwhile.
     """
-    steps = _gather_steps(_held_step(state))
+    steps = _gather_steps(group, state)
     if max(steps) < 0:
-        if dist.get_rank() == 0:
+        if group.rank() == 0:
             load_checkpoint()
             state.progress.holds_state = True
-        steps = _gather_steps(_held_step(state))
+        steps = _gather_steps(group, state)
     newest = max(steps)
     source = steps.index(newest)
     behind = [rank for rank, step in enumerate(steps) if step != newest]
-    if dist.get_rank() == source:
-        _send_to_all(state, behind)
-    elif dist.get_rank() in behind:
-        state.restore(decode_state(_receive(source)))
+    if group.rank() == source:
+        _send_to_all(group, state, behind)
+    elif group.rank() in behind:
+        state.restore(decode_state(_receive(group, source)))
 
 
-def _held_step(state: ProtectedState) -> int:
-    return state.progress.next_step if state.progress.holds_state else -1
-
-
-def _gather_steps(step: int) -> list[int]:
-    mine = torch.tensor([step], dtype=torch.int64)
-    everybody = [torch.zeros_like(mine) for _ in range(dist.get_world_size())]
-    dist.all_gather(everybody, mine)
+def _gather_steps(group: dist.ProcessGroup, state: ProtectedState) -> list[int]:
+    held = state.progress.next_step if state.progress.holds_state else -1
+    mine = torch.tensor([held], dtype=torch.int64)
+    everybody = [torch.zeros_like(mine) for _ in range(group.size())]
+    group.allgather([everybody], [mine]).wait()
     return [int(one.item()) for one in everybody]
 
 
-def _send_to_all(state: ProtectedState, behind: list[int]) -> None:
+def _send_to_all(group: dist.ProcessGroup, state: ProtectedState, behind: list[int]) -> None:
     if not behind:
         return
     encoded = encode_state(state.capture())
     data = _flatten(encoded)
-    notice = json.dumps({"bytes": encoded.size_bytes, "sha256": encoded.digest()}).encode()
+    notice = _NOTICE.pack(encoded.size_bytes, bytes.fromhex(encoded.digest()))
     for rank in behind:
-        _send_notice(notice, rank)
-        for chunk in torch.split(data, _CHUNK_BYTES):
-            dist.send(chunk, rank)
+        for part in (_tensor_over(bytearray(notice)), *torch.split(data, _CHUNK_BYTES)):
+            group.send([part], rank, _TAG).wait()
 
 
 def _flatten(encoded: EncodedState) -> torch.Tensor:
@@ -71,32 +73,25 @@ def _flatten(encoded: EncodedState) -> torch.Tensor:
     for chunk in encoded.chunks():
         data[start : start + len(chunk)] = chunk
         start += len(chunk)
-    return torch.frombuffer(data, dtype=torch.uint8)
+    return _tensor_over(data)
 
 
-def _send_notice(notice: bytes, rank: int) -> None:
-    dist.send(torch.tensor([len(notice)], dtype=torch.int64), rank)
-    dist.send(torch.frombuffer(bytearray(notice), dtype=torch.uint8), rank)
-
-
-def _receive(source: int) -> bytearray:
-    notice = _receive_notice(source)
-    data = bytearray(notice["bytes"])
-    for chunk in torch.split(torch.frombuffer(data, dtype=torch.uint8), _CHUNK_BYTES):
-        dist.recv(chunk, source)
-    digest = hashlib.sha256(data).hexdigest()
-    if digest != notice["sha256"]:
+def _receive(group: dist.ProcessGroup, source: int) -> bytearray:
+    notice = bytearray(_NOTICE.size)
+    group.recv([_tensor_over(notice)], source, _TAG).wait()
+    size, sent = _NOTICE.unpack(notice)
+    data = bytearray(size)
+    for part in torch.split(_tensor_over(data), _CHUNK_BYTES):
+        group.recv([part], source, _TAG).wait()
+    got = hashlib.sha256(data).digest()
+    if got != sent:
         raise StateDamagedError(
-            f"the state of {len(data)} bytes from rank {source} has SHA-256 {digest}, "
-            f"sent was {notice['sha256']}: it is not used"
+            f"the state of {size} bytes from rank {source} has SHA-256 {got.hex()}, "
+            f"sent was {sent.hex()}: it is not used"
         )
     return data
 
 
-def _receive_notice(source: int) -> dict[str, Any]:
-    length = torch.zeros(1, dtype=torch.int64)
-    dist.recv(length, source)
-    notice = bytearray(int(length.item()))
-    dist.recv(torch.frombuffer(notice, dtype=torch.uint8), source)
-    parsed: dict[str, Any] = json.loads(notice)
-    return parsed
+def _tensor_over(data: bytearray) -> torch.Tensor:
+    """A view: what is received into the tensor is in the bytes."""
+    return torch.frombuffer(data, dtype=torch.uint8)

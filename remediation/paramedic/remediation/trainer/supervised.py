@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import torch
-import torch.distributed as dist
 
 from paramedic.remediation.trainer import control_messages
 from paramedic.remediation.trainer.attempts import Attempts
@@ -171,7 +170,7 @@ class SupervisedSession:
         if not attempts.joined:
             return True
         try:
-            return attempts.meet_at_the_end(dist.barrier)
+            return attempts.meet_at_the_end(self._parts.world.meet)
         except LeaveError:
             # Every step is committed here, so nothing is lost by leaving the loop as usual.
             return True

@@ -24,9 +24,14 @@ class World:
         dist.Backend.register_backend(BACKEND, self._hand_out, devices=["cpu"])
 
     @property
-    def current(self) -> InterruptibleGroup | None:
+    def group(self) -> InterruptibleGroup:
         """The group that is the world now."""
+        assert self._current is not None, "enter comes first"
         return self._current
+
+    def meet(self) -> None:
+        """Wait until everybody is here."""
+        dist.barrier()
 
     def enter(self, group: InterruptibleGroup, store: Store) -> None:
         """Leave the old world and make this group the new one."""
@@ -50,5 +55,4 @@ class World:
         _world_size: int,
         _timeout: timedelta,
     ) -> InterruptibleGroup:
-        assert self._current is not None, "enter sets it first"
-        return self._current
+        return self.group
