@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 
 import pytest
 import torch
 import torch.distributed as dist
-from torch._C._distributed_c10d import HashStore
 
 from paramedic.remediation.trainer.collective_log import CollectiveLog
 from paramedic.remediation.trainer.errors import GenerationBrokenError, SetupError
 from paramedic.remediation.trainer.interruptible_group import InterruptibleGroup
-from paramedic.remediation.trainer.interruption import Interruption
 from paramedic.remediation.trainer.staging import stage
+from remediation.trainer.groups import connected_group
 
-_LONG = timedelta(seconds=60)
 _AT_ONCE_SECONDS = 5.0
-
-
-def connected_group(size: int) -> list[InterruptibleGroup]:
-    """Members of one group, all in this process."""
-    store = HashStore()
-    members: dict[int, InterruptibleGroup] = {}
-
-    def connect(rank: int) -> None:
-        raw = dist.ProcessGroupGloo(store, rank, size, _LONG)
-        members[rank] = InterruptibleGroup(raw, Interruption(0), CollectiveLog(time.monotonic))
-
-    threads = [threading.Thread(target=connect, args=(rank,)) for rank in range(size)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    return [members[rank] for rank in range(size)]
 
 
 @pytest.fixture
@@ -107,7 +86,7 @@ def test_the_peers_of_a_member_that_gave_up_see_it_too(pair: list[InterruptibleG
 
 
 def test_half_a_message_keeps_nobody_waiting(pair: list[InterruptibleGroup]) -> None:
-    # More than the sockets hold (a few megabytes), to a receiver that asks for it and then goes away.
+    # More than the sockets hold, to a receiver that asks for it and then goes away.
     megabytes = torch.ones(8 * 2**20)
     sending, sent = outcome_of(pair[0].send([megabytes], 1, 0).wait)
     receiving, received = outcome_of(pair[1].recv([torch.empty_like(megabytes)], 0, 0).wait)
