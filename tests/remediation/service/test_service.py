@@ -146,6 +146,18 @@ def test_a_bus_that_is_away_does_not_keep_us_from_acting(house: Any, verdict_of:
     assert service.turn()
 
 
+def test_what_was_read_is_stored_and_acted_on_even_if_the_bus_is_gone_by_then(
+    house: Any, verdict_of: Build
+) -> None:
+    service = house.service()
+    house.say(verdict_of())
+    with house.store.writing():
+        assert not service.turn()
+    house.bus.fail("broker gone")
+    assert not service.turn()
+    assert len(house.launcher.applied) == 1
+
+
 def test_what_cannot_be_read_goes_to_the_dead_letters_and_the_rest_goes_on(
     house: Any, verdict_of: Build
 ) -> None:
