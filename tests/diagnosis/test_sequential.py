@@ -17,7 +17,7 @@ from paramedic.diagnosis.sequential import (
     slots_to_false_alarm,
 )
 
-INDEPENDENT = Noise(0.0)
+INDEPENDENT = Noise()
 
 
 def mean_slots_to_alarm(level: float, allowance: float, correlation: float, runs: int) -> float:
@@ -42,7 +42,7 @@ def test_the_approximation_agrees_with_simulation(level: float, allowance: float
 
 def test_for_correlated_noise_the_approximation_is_on_the_safe_side() -> None:
     simulated = mean_slots_to_alarm(7.0, 1.0, 0.5, runs=150)
-    stated = slots_to_false_alarm(7.0, 1.0, Noise(0.5))
+    stated = slots_to_false_alarm(7.0, 1.0, Noise.correlated(0.5))
     assert stated < simulated < stated * 10
 
 
@@ -55,7 +55,7 @@ def test_for_correlated_noise_the_approximation_is_on_the_safe_side() -> None:
 def test_the_level_gives_the_rate_it_was_asked_for(
     rate: float, tests: int, allowance: float, correlation: float
 ) -> None:
-    noise = Noise(correlation)
+    noise = Noise.correlated(correlation)
     level = decision_level(rate, tests, allowance, noise)
     alarms_per_day = SLOTS_PER_DAY * tests / slots_to_false_alarm(level, allowance, noise)
     assert alarms_per_day <= rate * 1.001
@@ -63,10 +63,14 @@ def test_the_level_gives_the_rate_it_was_asked_for(
 
 @given(st.integers(1, 1000), st.integers(2, 10))
 def test_more_ranks_need_more_evidence(tests: int, times: int) -> None:
-    few, many = (decision_level(0.01, n, 1.0, Noise(0.5)) for n in (tests, tests * times))
+    few, many = (
+        decision_level(0.01, n, 1.0, Noise.correlated(0.5)) for n in (tests, tests * times)
+    )
     assert few < many < few + 3 * math.log(times) + 1
 
 
 def test_evidence_above_the_level_makes_surer() -> None:
-    sure = [confidence(surplus, 0.01, 0.2, 1.0, Noise(0.5)) for surplus in (0.0, 2.0, 10.0)]
+    sure = [
+        confidence(surplus, 0.01, 0.2, 1.0, Noise.correlated(0.5)) for surplus in (0.0, 2.0, 10.0)
+    ]
     assert 0.95 < sure[0] < sure[1] < sure[2] < 1.0

@@ -16,7 +16,7 @@ from paramedic.diagnosis.settings import SilenceSettings, StragglerSettings
         (lambda: SilenceSettings(early_silence_seconds=0), "early_silence_seconds"),
         (lambda: SilenceSettings(node_silence_seconds=11), "node_silence_seconds"),
         (lambda: StragglerSettings(false_alarms_per_job_day=0), "false_alarms_per_job_day"),
-        (lambda: StragglerSettings(allowance=5), "allowance"),
+        (lambda: StragglerSettings(allowance=7), "allowance"),
         (lambda: StragglerSettings(noise_correlation=1.0), "noise_correlation"),
     ],
 )

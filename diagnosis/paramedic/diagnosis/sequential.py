@@ -23,18 +23,19 @@ _ACCURACY = 1e-6
 class Noise:
     """What healthy deviations look like: standard normal, correlated from slot to slot."""
 
-    correlation: float
+    wander: float = 1.0
+    """Standard deviation of the long-run sum, relative to independent noise."""
 
-    @property
-    def wander(self) -> float:
-        """Standard deviation of the long-run sum, relative to independent noise."""
-        return math.sqrt((1 + self.correlation) / (1 - self.correlation))
+    @classmethod
+    def correlated(cls, coefficient: float) -> Noise:
+        """Noise whose correlation from one slot to the next is this (0..1)."""
+        return cls(math.sqrt((1 + coefficient) / (1 - coefficient)))
 
 
 def slots_to_false_alarm(level: float, allowance: float, noise: Noise) -> float:
     """Mean number of healthy slots until the evidence reaches the level.
 
-    >>> round(slots_to_false_alarm(4.0, 0.5, Noise(correlation=0.0)))
+    >>> round(slots_to_false_alarm(4.0, 0.5, Noise()))
     338
     """
     drift = allowance / noise.wander
@@ -50,7 +51,7 @@ def decision_level(
 
     `tests` is the number of ranks times the number of symptoms that are watched at once.
 
-    >>> round(decision_level(0.01, 8, 1.0, Noise(correlation=0.4)), 1)
+    >>> round(decision_level(0.01, 8, 1.0, Noise.correlated(0.4)), 1)
     19.1
     """
     wanted = SLOTS_PER_DAY * max(tests, 1) / false_alarms_per_job_day
@@ -74,7 +75,7 @@ def confidence(
     Real alarms come at the expected rate; false ones at the tolerated rate, which falls with the
     surplus as exp(-2 · allowance · surplus / wander²), the tail of the test under noise.
 
-    >>> round(confidence(0.0, 0.01, 0.2, 1.0, Noise(correlation=0.5)), 3)
+    >>> round(confidence(0.0, 0.01, 0.2, 1.0, Noise.correlated(0.5)), 3)
     0.952
     """
     tail = math.exp(-2 * allowance * max(surplus, 0.0) / noise.wander**2)

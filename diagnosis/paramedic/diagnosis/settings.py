@@ -60,10 +60,12 @@ class StragglerSettings:
     """How often a rank really becomes slow; with the rate above it gives the confidence."""
     allowance: float = 1.0
     """A deviation below this (in robust standard deviations) speaks for a rank, not against it."""
-    largest_deviation: float = 4.0
-    """One slot counts at most so much (in robust standard deviations), however far out it is."""
+    largest_deviation: float = 5.0
+    """One slot counts at most so much (in robust standard deviations), however far out it is: five
+    slots are the least that can decide."""
     noise_correlation: float = 0.4
-    """Assumed correlation of a healthy rank's noise from one second to the next (0..1)."""
+    """Correlation of a healthy rank's noise from one second to the next (0..1) that is assumed at
+    least; where a job's ranks are seen to wander more, more evidence is wanted."""
     smallest_slowdown_ratio: float = 1.15
     """A slot speaks against a rank only when its work takes so many times its peers'."""
     settle_seconds: int = 8

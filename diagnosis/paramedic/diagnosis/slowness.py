@@ -9,7 +9,7 @@ import numpy as np
 
 from paramedic.diagnosis.contract import Candidate, Evidence, Phase, Tier
 from paramedic.diagnosis.finding import Finding, moment
-from paramedic.diagnosis.sequential import Noise, confidence
+from paramedic.diagnosis.sequential import confidence
 from paramedic.diagnosis.symptoms import WAITING_METRIC
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _confidence(slowness: Slowness, settings: StragglerSettings) -> float:
         settings.false_alarms_per_job_day,
         settings.expected_faults_per_job_day,
         settings.allowance,
-        Noise(settings.noise_correlation),
+        slowness.noise,
     )
     return round(share, 4)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.noise import Wander, noise_of_others
 from paramedic.diagnosis.sequential import Noise, decision_level
 from paramedic.diagnosis.symptoms import SYMPTOMS, WAITING_METRIC, Symptom
 
@@ -80,6 +81,8 @@ class Slowness:
     row: EntityKey
     trail: Trail
     level: float
+    noise: Noise
+    """What the level was set by."""
     second: int
     """The slot that decided."""
     peers: int
@@ -116,22 +119,27 @@ class StragglerWatch:
 
     def __init__(self, settings: StragglerSettings) -> None:
         self._settings = settings
-        self._noise = Noise(settings.noise_correlation)
         self._trails: dict[tuple[EntityKey, str], Trail] = {}
+        self._wanders: dict[tuple[EntityKey, str], Wander] = {}
 
     def restart(self) -> None:
-        """Forget all evidence: ranks have moved, nothing of before speaks of now."""
+        """Forget all evidence: ranks have moved, nothing of before speaks of now.
+
+        What is known of the noise of those who stay is kept.
+        """
+        self._wanders = {row: w for row, w in self._wanders.items() if row in self._trails}
+        for wander in self._wanders.values():
+            wander.restart()
         self._trails.clear()
 
     def weigh(self, scores: AnomalyScores) -> list[Slowness]:
         """Add a slot to the evidence; returns the ranks whose evidence has reached the level."""
         slot = _Slot(scores)
-        level = self._level(len(scores.rows))
         return [
-            Slowness(row, trail, level, scores.second, slot.observed(symptom.metric) - 1)
+            slowness
             for symptom in SYMPTOMS
-            for row, trail in self._weigh_symptom(symptom, slot)
-            if trail.score >= level and not self._is_victim(trail)
+            for slowness in self._weigh_symptom(symptom, slot)
+            if slowness.trail.score >= slowness.level and not self._is_victim(slowness.trail)
         ]
 
     def suspicion(self) -> dict[EntityKey, float]:
@@ -147,14 +155,12 @@ class StragglerWatch:
         enough = self._settings.healthy_slots_to_resolve
         return bool(trails) and all(trail.healthy_slots >= enough for trail in trails)
 
-    def _level(self, ranks: int) -> float:
+    def _level(self, ranks: int, noise: Noise) -> float:
         settings = self._settings
         tests = ranks * len(SYMPTOMS)
-        return decision_level(
-            settings.false_alarms_per_job_day, tests, settings.allowance, self._noise
-        )
+        return decision_level(settings.false_alarms_per_job_day, tests, settings.allowance, noise)
 
-    def _weigh_symptom(self, symptom: Symptom, slot: _Slot) -> Iterator[tuple[EntityKey, Trail]]:
+    def _weigh_symptom(self, symptom: Symptom, slot: _Slot) -> Iterator[Slowness]:
         """Adds the slot to the evidence of those that were observed in it, and yields them.
 
         Nobody else is accused by it: whoever was not observed may have left.
@@ -163,11 +169,26 @@ class StragglerWatch:
         if self._is_turmoil(deviation):
             return
         increments = self._increments(symptom, deviation, slot)
-        for at, row in enumerate(slot.scores.rows):
-            if not math.isnan(increments[at]):
-                trail = self._trails.setdefault((row, symptom.metric), Trail(symptom))
-                self._add(trail, float(increments[at]), at, slot)
-                yield row, trail
+        ranks = len(slot.scores.rows)
+        for at, noise in self._noises(symptom, deviation, slot):
+            row, level = slot.scores.rows[at], self._level(ranks, noise)
+            trail = self._trails.setdefault((row, symptom.metric), Trail(symptom))
+            self._add(trail, float(increments[at]), level, at, slot)
+            second, peers = slot.scores.second, slot.observed(symptom.metric) - 1
+            yield Slowness(row, trail, level, noise, second, peers)
+
+    def _noises(
+        self, symptom: Symptom, deviation: NDArray[np.float64], slot: _Slot
+    ) -> Iterator[tuple[int, Noise]]:
+        """The noise to judge each observed rank by; the slot is added to what is measured."""
+        least = Noise.correlated(self._settings.noise_correlation)
+        limit = self._settings.largest_deviation
+        known = np.flatnonzero(~np.isnan(deviation)).tolist()
+        keys = [(slot.scores.rows[at], symptom.metric) for at in known]
+        wanders = [self._wanders.setdefault(key, Wander(least.wander**2)) for key in keys]
+        for at, wander in zip(known, wanders, strict=True):
+            wander.add(float(np.clip(deviation[at], -limit, limit)))
+        return zip(known, noise_of_others(wanders, least), strict=True)
 
     def _is_turmoil(self, deviation: NDArray[np.float64]) -> bool:
         known = deviation[~np.isnan(deviation)]
@@ -189,15 +210,14 @@ class StragglerWatch:
         added = np.clip(deviation, -limit, limit) - self._settings.allowance
         return np.where(matters | np.isnan(added), added, np.minimum(added, 0.0))
 
-    def _add(self, trail: Trail, increment: float, at: int, slot: _Slot) -> None:
+    def _add(self, trail: Trail, increment: float, level: float, at: int, slot: _Slot) -> None:
         change = 1 if increment <= 0 else -_SLOW_SLOT_UNDOES
         enough = self._settings.healthy_slots_to_resolve
         trail.healthy_slots = min(enough, max(0, trail.healthy_slots + change))
         if trail.score == 0.0 and increment > 0:
             trail.begin(slot.scores.second)
         # Twice the level is kept at most, so that a rank that recovers is clear in finite time.
-        most = 2 * self._level(len(slot.scores.rows))
-        trail.score = min(most, max(0.0, trail.score + increment))
+        trail.score = min(2 * level, max(0.0, trail.score + increment))
         metric = trail.symptom.metric
         trail.value.add(float(slot.value(metric)[at]))
         trail.peers.add(float(slot.peers(metric)[at]))
