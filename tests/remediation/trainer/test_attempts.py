@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -15,41 +12,12 @@ from paramedic.remediation.trainer.checkpoint_files import CheckpointFolder
 from paramedic.remediation.trainer.checkpoints import Checkpoints
 from paramedic.remediation.trainer.collective_log import CollectiveLog
 from paramedic.remediation.trainer.control_messages import Stop
-from paramedic.remediation.trainer.errors import GenerationBrokenError, StopRequestedError
-from paramedic.remediation.trainer.interruption import Interruption
+from paramedic.remediation.trainer.errors import StopRequestedError
 from paramedic.remediation.trainer.mailbox import Mailbox
 from paramedic.remediation.trainer.protected_state import ProtectedState
 from paramedic.remediation.trainer.step_meter import StepMeter
 from paramedic.remediation.trainer.step_times import SecondOfSteps
-
-
-class ImaginedMembership:
-    """Joins without peers; `on_rejoin` is what they have done meanwhile."""
-
-    def __init__(self) -> None:
-        self.generation = 0
-        self.rank: int | None = 0
-        self.world_size = 1
-        self.newest_step: int | None = None
-        self.interruption = Interruption(0)
-        self.failures: list[str] = []
-        self.on_rejoin: Callable[[], None] = lambda: None
-
-    def rejoin(self, _settle: Callable[[], None]) -> None:
-        self.generation += 1
-        self.interruption = Interruption(self.generation)
-        self.on_rejoin()
-
-    def report_failure(self, error: RuntimeError) -> None:
-        self.failures.append(str(error))
-
-
-class ImaginedControl:
-    def __init__(self) -> None:
-        self.sent: list[dict[str, Any]] = []
-
-    def send(self, line: bytes) -> None:
-        self.sent.append(json.loads(line))
+from remediation.trainer.imagined_job import ImaginedControl, ImaginedMembership, failing
 
 
 class Bench:
@@ -84,17 +52,6 @@ class Bench:
             for one in self.control.sent
             if one["type"] == "committed"
         ]
-
-
-def failing(times: int, then: object = "done") -> Callable[[], object]:
-    left = iter(range(times))
-
-    def step() -> object:
-        if next(left, None) is not None:
-            raise GenerationBrokenError("a peer died")
-        return then
-
-    return step
 
 
 def test_a_step_that_succeeds_is_committed_once() -> None:

@@ -24,7 +24,7 @@ from paramedic.remediation.trainer.rehearsal import REHEARSING, rehearse
 from paramedic.remediation.trainer.telemetry import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, MutableMapping
+    from collections.abc import Callable, Generator, Iterator, MutableMapping
 
     from paramedic.remediation.trainer.checkpoints import Checkpoints
     from paramedic.remediation.trainer.control import ControlConnection
@@ -88,8 +88,6 @@ class SupervisedSession:
         Raises SetupError for an object without them, and when this torch cannot move the model.
         """
         require_movable(model)
-        if "scheduler" in extras:
-            raise SetupError("protect: `scheduler` is given twice")
         others = extras if scheduler is None else {"scheduler": scheduler, **extras}
         state = ProtectedState(model, optimizer, others)
         state.progress.job_seed = torch.initial_seed()
@@ -151,7 +149,7 @@ class SupervisedSession:
         attempts.join(control_messages.ready(self._parts.worker.node))
         return self._state.progress.next_step == wanted
 
-    def steps(self, count: int) -> Iterator[int]:
+    def steps(self, count: int) -> Generator[int, None, None]:
         """The steps that are still to do, from the job's present one up to `count`."""
         attempts = self._require_attempts()
         progress = self._state.progress
