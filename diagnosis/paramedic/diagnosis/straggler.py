@@ -183,11 +183,12 @@ class StragglerWatch:
         """The noise to judge each observed rank by; the slot is added to what is measured."""
         least = Noise.correlated(self._settings.noise_correlation)
         limit = self._settings.largest_deviation
+        clipped = np.clip(deviation, -limit, limit).tolist()
         known = np.flatnonzero(~np.isnan(deviation)).tolist()
         keys = [(slot.scores.rows[at], symptom.metric) for at in known]
         wanders = [self._wanders.setdefault(key, Wander(least.wander**2)) for key in keys]
         for at, wander in zip(known, wanders, strict=True):
-            wander.add(float(np.clip(deviation[at], -limit, limit)))
+            wander.add(clipped[at])
         return zip(known, noise_of_others(wanders, least), strict=True)
 
     def _is_turmoil(self, deviation: NDArray[np.float64]) -> bool:
