@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -76,9 +77,21 @@ def event_of() -> Callable[..., Event]:
     return build
 
 
+@pytest.fixture(scope="session")
+def database_in(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], str]:
+    """A folder → the URL of an empty database there; a copy, because making one takes the disk."""
+    original = tmp_path_factory.mktemp("original") / "paramedic.sqlite"
+    open_store(f"sqlite:///{original}").close()
+
+    def copy_to(folder: Path) -> str:
+        return f"sqlite:///{shutil.copy(original, folder)}"
+
+    return copy_to
+
+
 @pytest.fixture
-def store_url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'paramedic.sqlite'}"
+def store_url(tmp_path: Path, database_in: Callable[[Path], str]) -> str:
+    return database_in(tmp_path)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -243,17 +244,18 @@ def test_a_budget_survives_the_end_of_the_process(
 
 
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.data(), st.integers(0, 3))
 def test_whatever_order_verdicts_come_in_no_job_is_acted_on_beyond_its_budget(
     tmp_path_factory: pytest.TempPathFactory,
+    database_in: Callable[[Path], str],
     clock: Any,
     verdict_of: Build,
     data: st.DataObject,
     budget: int,
 ) -> None:
-    store = open_store(f"sqlite:///{tmp_path_factory.mktemp('order') / 'p.sqlite'}")
+    store = open_store(database_in(tmp_path_factory.mktemp("order")))
     config = RemediateConfig(policy=PolicySettings(replacements_per_hour=budget))
     desk = Desk(store, Fleet(LLAMA, GEMMA), clock, config)
     told = [
@@ -262,7 +264,7 @@ def test_whatever_order_verdicts_come_in_no_job_is_acted_on_beyond_its_budget(
         for number in range(4)
         for status in (Status.FIRING, Status.RESOLVED)
     ]
-    order = data.draw(st.lists(st.sampled_from(told), max_size=20))
+    order = data.draw(st.lists(st.sampled_from(told), max_size=14))
     for verdict in order:
         desk.take(verdict)
         desk.advance(times=1)

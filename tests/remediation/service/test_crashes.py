@@ -112,11 +112,11 @@ class FragileLauncher:
 class Story:
     """A hang that is diagnosed, acted on and resolved, with a service that starts after crashes."""
 
-    def __init__(self, folder: Path, clock: Any, fuse: Fuse) -> None:
+    def __init__(self, url: str, clock: Any, fuse: Fuse) -> None:
         self.fuse = fuse
         self.clock = clock
         self.bus = MemoryBus()
-        self.store = FragileStore(f"sqlite:///{folder / 'p.sqlite'}", fuse)
+        self.store = FragileStore(url, fuse)
         self.launcher = FragileLauncher(InMemoryLauncher(LLAMA, ranks=4, spares=2), fuse)
         self.service = self._start()
 
@@ -150,8 +150,8 @@ class Story:
         )
 
 
-def live_through(folder: Path, clock: Any, fuse: Fuse, verdict_of: Callable[..., Verdict]) -> Story:
-    story = Story(folder, clock, fuse)
+def live_through(url: str, clock: Any, fuse: Fuse, verdict_of: Callable[..., Verdict]) -> Story:
+    story = Story(url, clock, fuse)
     story.tell(verdict_of())
     story.turn(4)
     return story
@@ -160,10 +160,10 @@ def live_through(folder: Path, clock: Any, fuse: Fuse, verdict_of: Callable[...,
 @pytest.mark.parametrize("crashes", [True, False], ids=["crash", "unavailable"])
 @pytest.mark.parametrize("point", range(POINTS_OF_ONE_STORY))
 def test_a_break_at_any_point_neither_repeats_nor_forgets_the_action(
-    tmp_path: Path, clock: Any, verdict_of: Callable[..., Verdict], point: int, crashes: bool
+    store_url: str, clock: Any, verdict_of: Callable[..., Verdict], point: int, crashes: bool
 ) -> None:
     fuse = Fuse(frozenset({point}), crashes)
-    story = live_through(tmp_path, clock, fuse, verdict_of)
+    story = live_through(store_url, clock, fuse, verdict_of)
     (action,), incident = story.end()
     assert [request.idempotency_key for request in story.launcher.inner.applied] == [
         "V1:replace_rank"
@@ -174,9 +174,9 @@ def test_a_break_at_any_point_neither_repeats_nor_forgets_the_action(
 
 
 def test_an_undisturbed_story_passes_all_kinds_of_points_and_is_over_by_the_last_one(
-    tmp_path: Path, clock: Any, verdict_of: Callable[..., Verdict]
+    store_url: str, clock: Any, verdict_of: Callable[..., Verdict]
 ) -> None:
-    story = live_through(tmp_path, clock, Fuse(), verdict_of)
+    story = live_through(store_url, clock, Fuse(), verdict_of)
     story.end()
     passed = story.fuse.passed[:POINTS_OF_ONE_STORY]
     assert set(passed) == set(story.fuse.passed)
@@ -189,13 +189,14 @@ def test_an_undisturbed_story_passes_all_kinds_of_points_and_is_over_by_the_last
 @given(st.frozensets(st.integers(0, 60), max_size=8), st.booleans(), st.integers(0, 4))
 def test_many_breaks_in_one_story_still_end_with_at_most_one_call(
     tmp_path_factory: pytest.TempPathFactory,
+    database_in: Callable[[Path], str],
     clock: Any,
     verdict_of: Callable[..., Verdict],
     points: frozenset[int],
     crashes: bool,
     turns_before_it_is_over: int,
 ) -> None:
-    story = Story(tmp_path_factory.mktemp("story"), clock, Fuse(points, crashes))
+    story = Story(database_in(tmp_path_factory.mktemp("story")), clock, Fuse(points, crashes))
     story.tell(verdict_of())
     story.turn(turns_before_it_is_over)
     story.tell(verdict_of(status=Status.RESOLVED))

@@ -222,12 +222,15 @@ def test_run_ends_when_it_is_told_to(house: Any, verdict_of: Build) -> None:
     )
 )
 def test_no_order_of_crashes_and_failures_acts_twice_or_forgets(
-    tmp_path_factory: pytest.TempPathFactory, verdict_of: Build, clock: Any, story: list[str]
+    tmp_path_factory: pytest.TempPathFactory,
+    database_in: Callable[[Path], str],
+    verdict_of: Build,
+    clock: Any,
+    story: list[str],
 ) -> None:
     from paramedic.remediation.service import Service
 
-    folder: Path = tmp_path_factory.mktemp("story")
-    store = open_store(f"sqlite:///{folder / 'p.sqlite'}")
+    store = open_store(database_in(tmp_path_factory.mktemp("story")))
     bus, launcher = MemoryBus(), InMemoryLauncher(LLAMA, ranks=4, spares=4)
 
     def begin() -> Service:

@@ -127,13 +127,14 @@ def test_a_life_knows_when_the_verdict_was_first_known(
 def test_any_order_and_repetition_of_states_ends_with_the_newest(
     verdict_of: Build,
     at: At,
+    database_in: Callable[[Path], str],
     orders: tuple[list[tuple[Status, int]], list[tuple[Status, int]]],
 ) -> None:
     states, arrivals = orders
     order = list(Status)
     status, seconds = max(states, key=lambda state: (order.index(state[0]), state[1]))
     with tempfile.TemporaryDirectory() as folder:
-        store = open_store(f"sqlite:///{Path(folder) / 'p.sqlite'}")
+        store = open_store(database_in(Path(folder)))
         for arrived_status, arrived_seconds in arrivals:
             put(store, verdict_of(status=arrived_status, detected_at=at(arrived_seconds)))
         found = newest(store)
