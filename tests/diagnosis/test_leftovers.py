@@ -218,3 +218,23 @@ def test_the_order_of_the_events_leaves_nothing_open(events: list[Event]) -> Non
     said = diagnose(events)
     assert still_open(said) == set()
     assert {verdict.job for verdict in said} <= {JOB}
+
+
+def second_run(at: int) -> list[Fact]:
+    """The same job name, nodes and generation again, this time with a slow rank."""
+    later = Scene(seconds=60, first_second=START + at, slow={2: 2.0}, slow_from=30).batches()
+    return merged(later, [job_state("starting", at - 1), job_state("training", at)])
+
+
+@pytest.mark.parametrize("ended", [True, False], ids=["finished", "killed"])
+def test_a_later_run_under_the_same_name_begins_anew(ended: bool) -> None:
+    first = merged([*before(slow={}), *after()], replacement())
+    end = [job_state("finished", 108, 1)] if ended else []
+    (verdict,) = firing(diagnose([*first, *end, *second_run(150)]))
+    assert (verdict.node, verdict.generation) == (node_name(2), 0)
+
+
+def test_what_was_open_in_a_run_that_was_killed_is_resolved_by_the_next() -> None:
+    first = merged([*before(slow={}), *after()], [*replacement(), exit_of(0, 100, 1)])
+    said = diagnose([*first, *second_run(150)[:20]])
+    assert statuses(said) == [Status.FIRING, Status.RESOLVED]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
 
 import numpy as np
 import pytest
@@ -87,15 +87,13 @@ def test_strong_evidence_decides_faster_than_weak() -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind", KINDS)
-def test_days_without_a_fault_have_no_verdict(
-    kind: str, record_property: Callable[[str, object], None]
-) -> None:
+def test_days_without_a_fault_have_no_verdict(kind: str) -> None:
     """Six hours of each kind, 66 in all; at higher stated rates alarms come no more than stated."""
     hours, rates = 6, (300.0, 30.0, 0.01)
     work = KINDS[kind].compute_seconds(3600 * hours, seed=11)
     counts = alarms(work, [with_rate(rate) for rate in rates])
     for rate, count in zip(rates, counts, strict=True):
-        record_property(f"measured a job-day where {rate:g} are stated", count * 24 / hours)
+        logging.info("%s: %g a job-day measured, %g stated", kind, count * 24 / hours, rate)
     assert counts[-1] == 0
     assert counts[0] <= rates[0] * hours / 24
     assert counts[1] <= rates[1] * hours / 24 + 5  # three standard deviations of a count of 7

@@ -52,12 +52,15 @@ class DetectorConfig:
 
     def build(self, job: JobName) -> JobDetector:
         """A detector that has seen nothing yet."""
-        state = DetectorState(
+        return JobDetector(self, JobWindows(self.windows, job), self.beginning(job))
+
+    def beginning(self, job: JobName) -> DetectorState:
+        """What a detector knows at first."""
+        return DetectorState(
             liveness=Liveness(self.silence.clock_tolerance_seconds),
             watch=StragglerWatch(self.straggler),
             docket=Docket(job),
         )
-        return JobDetector(self, JobWindows(self.windows, job), state)
 
     def resume(self, snapshot: DetectorSnapshot) -> JobDetector:
         """Go on where a snapshot was taken; the settings must be those it was taken with."""
@@ -115,7 +118,18 @@ class JobDetector:
         return tuple(verdicts)
 
     def record(self, event: Event) -> tuple[Verdict, ...]:
-        """Take an event in; returns what it decides."""
+        """Take an event in; returns what it decides.
+
+        A job of the same name that starts from generation 0 is another run: all begins anew.
+        """
+        over: tuple[Verdict, ...] = ()
+        if self._state.picture.is_another_run(event):
+            over = self._state.docket.close(event.timestamp)
+            self._windows = JobWindows(self._config.windows, event.job)
+            self._state = self._config.beginning(event.job)
+        return (*over, *self._judge_event(event))
+
+    def _judge_event(self, event: Event) -> tuple[Verdict, ...]:
         picture, docket = self._state.picture, self._state.docket
         exit_finding = None if picture.finished else judge_exit(event, picture)
         picture.record(event)

@@ -1,4 +1,9 @@
-"""Signs of life of a job's ranks and nodes, as they arrive and without waiting for late ones."""
+"""Signs of life of a job's ranks and nodes, as they arrive and without waiting for late ones.
+
+Its frontiers are not `JobWindows.frontier()`: that one moves with everything a live node sends,
+spares and operating systems included. Silence is measured against heart-beats alone, and against
+those of the others alone.
+"""
 
 from __future__ import annotations
 

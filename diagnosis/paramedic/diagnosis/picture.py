@@ -66,6 +66,14 @@ class JobPicture:
             found = Resumption(begun, generation) if state is JobState.TRAINING else found
         return found
 
+    def is_another_run(self, event: Event) -> bool:
+        """Whether the event is the start of a later run of a job of this name."""
+        if not self._states or event.details.get("state") != JobState.STARTING:
+            return False
+        goes_back = event.generation is not None and event.generation < self.generation
+        is_newer = event.timestamp.timestamp() > self._states[-1][0]
+        return is_newer and (self.finished or goes_back)
+
     def see(self, second: int, generation: int) -> None:
         """Telemetry of this second and generation has arrived."""
         if generation > self.generation:
