@@ -44,8 +44,7 @@ def run_demo(fault: str, seed: int, steps: int, bus: str) -> dict[str, object]:
     options = ["--fault", fault, "--seed", str(seed), "--steps", str(steps), "--bus", bus]
     done = subprocess.run(
         [*command, *options, "--port", "0", "--format", "json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         timeout=RUN_TIMEOUT_SECONDS,
         check=False,

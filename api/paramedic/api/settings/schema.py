@@ -72,6 +72,9 @@ class RecoverySettings:
     elastic_retries: int = _setting(
         3, "Recoveries without a completed step before a person is asked.", 0, 100
     )
+    ready_timeout_seconds: float = _setting(
+        300.0, "A spare or newcomer that is not ready by then is ended.", 1, 86400
+    )
     target_seconds: float = _setting(120.0, "A recovery that takes longer is overdue.", 1, 86400)
     replacements_per_hour: int = _setting(
         3, "Replacements that verdicts may cause in a job before a person is asked.", 0, 1000

@@ -63,4 +63,5 @@ def membership_rules(settings: Settings) -> MembershipRules:
         ranks=settings.job.ranks,
         spares=settings.job.spares,
         max_recoveries_without_progress=settings.recovery.elastic_retries,
+        ready_timeout_seconds=settings.recovery.ready_timeout_seconds,
     )
