@@ -9,10 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import torch
 
 from remediation.trainer.scripted_supervisor import ScriptedSupervisor, supervise
 
 _SCRIPT = Path(__file__).with_name("tiny_training.py")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread() -> Iterator[None]:
+    """Threads of torch that wait for each other are slow on a machine that is busy."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,25 @@ def test_a_line_that_is_no_message_is_skipped(
     assert "skipped a control line" in capsys.readouterr().err
 
 
+def test_a_hostile_line_does_not_end_the_reading(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.supervisor.sendall(b"[" * 50_000 + b"\n" + b'{"type": "stop"}\n')
+    with pytest.raises(StopRequestedError):
+        bench.mailbox.wait_for_assignment(after=-1)
+    assert len(capsys.readouterr().err) < 400
+
+
+def test_a_line_torn_by_the_supervisor_s_end_is_not_obeyed(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.supervisor.sendall(b'{"type": "stop", "rea')
+    bench.supervisor.close()
+    with pytest.raises(SupervisorLostError):
+        bench.mailbox.wait_for_assignment(after=-1)
+    assert "skipped a control line" in capsys.readouterr().err
+
+
 def test_a_supervisor_that_goes_away_ends_everything(bench: Bench) -> None:
     bench.supervisor.close()
     assert bench.ended.wait(_WAIT_SECONDS)

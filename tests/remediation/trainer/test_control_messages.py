@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paramedic.remediation.trainer import control_messages
@@ -19,6 +19,8 @@ from paramedic.remediation.trainer.control_messages import (
     parse_message,
 )
 from paramedic.remediation.trainer.errors import ControlMessageError
+
+ASSIGN = {"type": "assign", "generation": 0, "rank": 1, "world_size": 4, "store_port": 4000}
 
 
 def line(**fields: Any) -> bytes:
@@ -63,6 +65,13 @@ def test_a_newer_protocol_s_message_is_not_an_error() -> None:
         ({"type": "abort", "generation": -1}, "generation is -1"),
         ({"type": "assign", "generation": 0, "rank": 4, "world_size": 4}, "rank 4 does not fit"),
         ({"type": "assign", "generation": 0, "rank": 1, "world_size": 4}, "no store_port"),
+        (ASSIGN | {"store_port": 65536}, "store_port is 65536, not a whole number from 1 to 65535"),
+        (ASSIGN | {"store_port": 0}, "store_port is 0"),
+        (ASSIGN | {"store_port": "4000"}, "store_port is '4000'"),
+        (ASSIGN | {"rank": 1.0}, r"rank is 1\.0"),
+        (ASSIGN | {"world_size": 0}, "world_size is 0"),
+        (ASSIGN | {"world_size": 2**31}, "world_size is 2147483648"),
+        (ASSIGN | {"generation": [0] * 10_000}, r"generation is \[0, 0"),
     ],
 )
 def test_a_message_that_makes_no_sense_is_refused(fields: dict[str, Any], complaint: str) -> None:
@@ -70,6 +79,44 @@ def test_a_message_that_makes_no_sense_is_refused(fields: dict[str, Any], compla
         parse_message(json.dumps(fields).encode())
 
 
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        b"[" * 100_000,
+        b'{"type": "abort", "generation": ' + b"9" * 10_000 + b"}",
+        b'{"type": "abort", "generation": NaN}',
+        b'{"type": "abort", "generation": 1}{"type": "stop"}',
+        b'{"type": "abort", "generation"',
+        b"\xff\xfe",
+        b"",
+        b"null",
+    ],
+    ids=["deep", "long number", "nan", "two on a line", "torn", "no UTF-8", "empty", "null"],
+)
+def test_a_hostile_line_is_refused_in_a_few_words(hostile: bytes) -> None:
+    with pytest.raises(ControlMessageError) as refusal:
+        parse_message(hostile)
+    assert len(str(refusal.value)) < 400
+
+
+_JSON = st.none() | st.booleans() | st.integers(-2, 2**40) | st.floats() | st.text(max_size=3)
+
+
+@settings(max_examples=60)
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(ASSIGN.keys() - {"type"}, _JSON)))
+def test_an_assignment_of_anything_makes_sense_or_is_refused(changes: dict[str, Any]) -> None:
+    try:
+        message = parse_message(json.dumps(ASSIGN | changes).encode())
+    except ControlMessageError:
+        return
+    assert isinstance(message, Assign)
+    assert 0 <= message.rank < message.world_size < 2**31
+    assert message.generation >= 0
+    assert message.store_port is None or 0 < message.store_port < 2**16
+    assert message.rank == 0 or message.store_port is not None
+
+
+@settings(max_examples=50)
 @given(st.binary() | st.text().map(str.encode))
 def test_any_bytes_give_a_message_or_a_control_message_error(data: bytes) -> None:
     try:

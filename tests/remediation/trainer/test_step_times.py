@@ -99,6 +99,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.now = 100.0
+        self.keep = False
         self.log = CollectiveLog(lambda: self.now)
         self.second = SecondOfSteps()
         self.meter = StepMeter(lambda: self.now, self.log, self.second)
@@ -120,7 +121,7 @@ class Bench:
         self.optimizer.step()
         self.now += 0.125
         self.meter.commit(number, 2, loss)
-        return self.second.drain()
+        return {} if self.keep else self.second.drain()
 
 
 def test_a_step_is_split_into_loading_computing_and_waiting() -> None:
@@ -138,12 +139,33 @@ def test_a_step_is_split_into_loading_computing_and_waiting() -> None:
 
 def test_the_gradient_norm_is_taken_once_a_second() -> None:
     bench = Bench()
+    # A step takes a second of the bench's clock, so hold it back by half of that.
+    taken = []
+    for number in range(6):
+        taken.append("gradient_norm" in bench.step(number))
+        bench.now -= 0.5
+    assert taken == [True, False, True, False, True, False]
+
+
+def test_the_means_of_a_second_are_those_of_its_own_steps() -> None:
+    bench = Bench()
+    bench.keep = True
     bench.step(0)
+    bench.optimizer.param_groups[0]["lr"] = 0.25
+    bench.step(1)
+    values = bench.second.drain()
+    assert values["learning_rate"] == 0.375
+    assert (values["step"], values["step_seconds"], values["collective_bytes"]) == (1, 1.0, 64)
+    assert set(bench.second.drain()) == {"step"}
+
+
+def test_a_step_that_failed_and_was_tried_again_counts_once() -> None:
+    bench = Bench()
     bench.meter.begin()
-    bench.optimizer.step()
-    bench.meter.commit(1, 2, None)
-    assert "gradient_norm" in Bench().step(0)
-    assert "gradient_norm" not in bench.second.drain() or bench.now >= 101
+    bench.now += 30
+    bench.log.begin(10**6)
+    values = bench.step(0)
+    assert (values["step_seconds"], values["collective_bytes"]) == (1.0, 64)
 
 
 def test_collectives_before_the_attempt_do_not_count() -> None:

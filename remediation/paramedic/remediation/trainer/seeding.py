@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import random
 import sys
@@ -28,10 +29,18 @@ def seed_generators(seed: int) -> None:
     A step that is tried again, and a newcomer, draw what the undisturbed run draws.
     """
     random.seed(seed)
-    torch.manual_seed(seed)
+    # torch.manual_seed also goes through every kind of accelerator that is not there.
+    torch.default_generator.manual_seed(seed)
+    if _has_cuda():
+        torch.cuda.manual_seed_all(seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed(seed % _NUMPY_SEED_LIMIT)
+
+
+@functools.cache
+def _has_cuda() -> bool:
+    return torch.cuda.is_available()
 
 
 @contextmanager
