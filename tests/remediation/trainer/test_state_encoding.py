@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import struct
@@ -180,10 +181,8 @@ def test_a_turned_bit_gives_a_state_or_a_refusal_and_no_other_error(data: st.Dat
     whole = bytearray(b"".join(encoded.chunks()))
     at = data.draw(st.integers(0, 8 * len(whole) - 1))
     whole[at // 8] ^= 1 << at % 8
-    try:
+    with contextlib.suppress(StateEncodingError):
         decode_state(whole)
-    except StateEncodingError as refusal:
-        assert "state" in str(refusal)
 
 
 def test_a_copy_does_not_follow_the_live_tensor() -> None:
