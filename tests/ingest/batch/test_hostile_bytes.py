@@ -17,7 +17,7 @@ from paramedic.ingest.batch.decode import decode
 from paramedic.ingest.batch.schema import layout
 from paramedic.ingest.contract import ContractError
 
-unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 GOLDEN = (Path(__file__).parents[1] / "golden" / "gpu_batch.golden").read_bytes()
 HEADER: dict[str, Any] = {"generation": 0, "job": "j", "second": 1, "tables": [], "version": 1}
@@ -54,7 +54,7 @@ json_values = st.recursive(
         st.lists(inner, max_size=4)
         | st.dictionaries(st.text() | st.sampled_from([*HEADER, *TABLE]), inner, max_size=6)
     ),
-    max_leaves=6,
+    max_leaves=4,
 )
 
 

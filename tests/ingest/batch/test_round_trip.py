@@ -21,7 +21,7 @@ from paramedic.ingest.contract import (
     TelemetryBatch,
 )
 
-unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 metrics = names | st.sampled_from(["step", "loss", "heartbeat", "gpu_ecc_correctable_total"])

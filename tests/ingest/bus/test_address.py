@@ -16,7 +16,7 @@ from paramedic.ingest.bus.embedded.client import EmbeddedBus
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.contract import BusAddressError, BusUnavailableError
 
-unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def test_memory_is_a_bus_of_its_own_at_every_call() -> None:

@@ -24,7 +24,7 @@ from paramedic.ingest.bus.embedded.frames import (
 )
 from paramedic.ingest.contract import Start, Topic
 
-unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 numbers = st.integers(0, 2**64 - 1)
 topics = st.sampled_from(Topic)

@@ -42,6 +42,7 @@ def test_a_change_that_is_not_known_changes_nothing(roster: Roster, membership: 
 
 
 def test_the_generation_only_grows(roster: Roster, membership: Events) -> None:
+    assert roster.generation == 0
     roster.hear(3)
     roster.apply(membership("joined", "a", generation=2))
     assert roster.generation == 3

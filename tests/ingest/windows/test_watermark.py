@@ -74,7 +74,8 @@ def test_a_silent_bus_lets_arrival_time_close_seconds(
     feed(windows, node_batch, "ab", range(START, START + 6))
     windows.advance(START + 6.0)
     assert windows.advance(START + 9.0) == []
-    assert windows.advance(START + 11.0) == [START + 3, START + 4]
+    assert windows.advance(START + 10.0) == [START + 3]
+    assert windows.advance(START + 11.0) == [START + 4]
     feed(windows, node_batch, "ab", range(START + 11, START + 12))
     closed = windows.advance(START + 12.0)
     assert closed == [START + 5, START + 6, START + 7, START + 8]
@@ -117,6 +118,19 @@ def test_one_node_far_in_the_future_is_refused_and_moves_nothing(
     windows.advance(START + 6.0)
     assert windows.watermark == START + 2
     assert windows.counters().ahead == 1
+
+
+def test_a_minority_that_runs_far_ahead_is_not_kept_room_for(
+    windows: JobWindows, node_batch: Batches
+) -> None:
+    feed(windows, node_batch, "abc", range(START, START + 6))
+    feed(windows, node_batch, "a", range(START + 6, START + 106))
+    newest_kept = START + 2 + WindowConfig().open_slots
+    assert windows.counters().ahead == START + 105 - newest_kept
+    feed(windows, node_batch, "bc", range(START + 6, START + 106))
+    windows.advance(START + 106.0)
+    window = windows.window_at(Entity.NODE, newest_kept + 30)
+    assert window.observed[0, 0].tolist() == [True] * 30 + [False] * 30
 
 
 def test_the_departure_of_slow_nodes_lets_the_rest_go_on(

@@ -53,7 +53,7 @@ def closed_values(windows: JobWindows, until: int) -> dict[tuple[str, int], floa
     }
 
 
-quickly = settings(max_examples=40, deadline=None)
+quickly = settings(max_examples=30, deadline=None)
 
 
 @quickly
