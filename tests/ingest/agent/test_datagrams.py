@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paramedic.ingest.agent.datagrams import RankReport, read_datagram
@@ -55,12 +55,14 @@ def test_anything_else_is_refused_with_its_reason(payload: bytes, reason: Refusa
     assert refusal.value.reason is reason
 
 
+@settings(max_examples=50)
 @given(payload=st.binary(max_size=200))
 def test_no_bytes_raise_anything_but_a_refusal(payload: bytes) -> None:
     with pytest.raises(DatagramRefusedError):
         read_datagram(payload, JOB, WATCHED)
 
 
+@settings(max_examples=50)
 @given(at=st.integers(0, 400), byte=st.integers(0, 255))
 def test_a_damaged_datagram_is_read_or_refused(at: int, byte: int) -> None:
     payload = bytearray(datagram(ranks((A, 0))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paramedic.ingest.agent.outbox import Outbox
@@ -37,6 +37,7 @@ def test_a_clock_that_was_set_back_is_followed() -> None:
     assert ticks_at(5000.3, 100.5, 101.2) == ([5001, 101, 102], 0)
 
 
+@settings(max_examples=50)
 @given(st.lists(st.floats(0.001, 5.0), min_size=1, max_size=30))
 def test_ticks_grow_and_with_the_missed_ones_leave_no_gap(pauses: list[float]) -> None:
     schedule, now = TickSchedule(), 1000.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from paramedic.ingest.batch.key import message_key, shard_of
 from paramedic.ingest.contract import JobName, NodeName
 
-unhurried = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @unhurried

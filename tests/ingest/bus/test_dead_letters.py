@@ -12,7 +12,7 @@ from paramedic.ingest.batch.decode import decode
 from paramedic.ingest.contract import ContractError, Message, Topic
 from paramedic.ingest.dead_letters import DeadLetter
 
-unhurried = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def unreadable(payload: bytes) -> Message:

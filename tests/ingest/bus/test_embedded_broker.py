@@ -25,9 +25,9 @@ from paramedic.ingest.contract import (
     ContractError,
     Message,
     Start,
-    Subscription,
     Topic,
 )
+from servers.arrivals import arrivals
 
 PATIENCE_SECONDS = 10.0
 
@@ -52,14 +52,6 @@ def connect(broker: EmbeddedBroker) -> socket.socket:
     client.settimeout(PATIENCE_SECONDS)
     client.connect(str(broker.path))
     return client
-
-
-def arrivals(subscription: Subscription, count: int) -> list[Message]:
-    messages: list[Message] = []
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while len(messages) < count and time.monotonic() < deadline:
-        messages.extend(subscription.poll(0.5))
-    return messages
 
 
 def test_only_this_user_can_reach_the_socket(broker: EmbeddedBroker) -> None:

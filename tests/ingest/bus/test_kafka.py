@@ -15,7 +15,8 @@ import pytest
 
 from paramedic.ingest.bus.kafka import KafkaBus
 from paramedic.ingest.bus.kafka_settings import KafkaSettings
-from paramedic.ingest.contract import BusUnavailableError, Message, Start, Subscription, Topic
+from paramedic.ingest.contract import BusUnavailableError, Start, Topic
+from servers.arrivals import arrivals
 from servers.kafka_broker import kafka_broker
 
 pytestmark = pytest.mark.connected
@@ -40,14 +41,6 @@ def publish(settings: KafkaSettings, keys: list[str]) -> None:
         publisher.publish(Topic.TELEMETRY, key, str(number).encode())
     publisher.flush(PATIENCE_SECONDS)
     publisher.close()
-
-
-def arrivals(subscription: Subscription, count: int) -> list[Message]:
-    messages: list[Message] = []
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while len(messages) < count and time.monotonic() < deadline:
-        messages.extend(subscription.poll(0.5))
-    return messages
 
 
 def test_a_key_stays_in_one_partition_and_many_keys_use_several(settings: KafkaSettings) -> None:

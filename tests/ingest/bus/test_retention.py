@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from paramedic.ingest.bus.retention import MESSAGE_OVERHEAD_BYTES, RetainedLog, Retention
 from paramedic.ingest.contract import Topic
 
-unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 EVERYTHING = 10**9
 
 
