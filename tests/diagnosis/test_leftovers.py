@@ -80,7 +80,7 @@ def test_a_slow_rank_that_was_replaced_is_accused_once() -> None:
     assert resolved.detected_at.timestamp() == START + TRAINS_AT
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=7))
 def test_however_late_the_old_generation_comes_nothing_stays_open(delays: list[int]) -> None:
     said = diagnose(held_up(merged([*before(), *after()], replacement()), delays))
