@@ -3,7 +3,7 @@
     python benchmarks/trainer_overhead.py --pairs 5 --steps 80
 
 Runs `examples/train_plain.py` under torchrun and `examples/train.py` under the local launcher by
-turns, each on the same number of processes, and compares medians over the runs. The launcher runs
+turns, each on the same number of processes, and compares the two of each pair. The launcher runs
 alone: no diagnosis and no remediation, which would take processor time of their own here.
 """
 
@@ -126,15 +126,18 @@ def compare(pairs: int, ranks: int, steps: int) -> dict[str, object]:
 
 
 def summary(plain: list[Run], supervised: list[Run]) -> dict[str, object]:
-    """Ratios of the medians; below 1 the library is slower, above 1 it takes more time."""
-    speed = [median(run.steps_per_second for run in runs) for runs in (plain, supervised)]
-    used = [median(run.processor_seconds_per_step for run in runs) for runs in (plain, supervised)]
+    """Medians of the pairs' ratios: what the machine did meanwhile met both runs of a pair."""
+    pairs = list(zip(plain, supervised, strict=True))
+    speed = [ours.steps_per_second / theirs.steps_per_second for theirs, ours in pairs]
+    used = [
+        ours.processor_seconds_per_step / theirs.processor_seconds_per_step
+        for theirs, ours in pairs
+    ]
     return {
-        "steps_per_second": {"plain": speed[0], "paramedic": speed[1]},
-        "steps_per_second_ratio": round(speed[1] / speed[0], 3),
-        "processor_seconds_per_step": {"plain": used[0], "paramedic": used[1]},
-        "processor_seconds_ratio": round(used[1] / used[0], 3),
-        "pairs": len(plain),
+        "steps_per_second_ratio": round(median(speed), 3),
+        "steps_per_second_ratios": [round(ratio, 3) for ratio in sorted(speed)],
+        "processor_seconds_ratio": round(median(used), 3),
+        "processor_seconds_ratios": [round(ratio, 3) for ratio in sorted(used)],
         "machine": f"{os.cpu_count()} cores, {platform.machine()}",
     }
 
