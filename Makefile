@@ -23,11 +23,10 @@ demo: setup ## Train, break one rank, watch it named and recovered (FAULT=kill|f
 	@$(BIN)/paramedic demo --fault $(FAULT) --format $(FORMAT) --bus $(BUS)
 
 unit: setup ## Run the tests that need no server, in seconds.
-	@$(BIN)/pytest
+	@$(BIN)/pytest -q -n auto --dist loadfile
 
-test: setup .tools/.installed ## Run every test, those with real servers and real training too.
-	@$(BIN)/pytest
-	@$(BIN)/pytest -m connected --timeout 600
+test: unit .tools/.installed ## Run every test, those with real servers and real training too.
+	@$(BIN)/pytest -q -m connected --timeout 600 --durations 10
 
 check: setup ## Check format, lint, types and the import contracts.
 	@$(BIN)/ruff format --check .
@@ -40,7 +39,8 @@ format: setup ## Write the format that `make check` asks for.
 	@$(BIN)/ruff check --fix .
 
 soak: setup .tools/.installed ## Run storms and long benchmarks, which take an hour and are not part of CI.
-	@$(BIN)/pytest -m soak --timeout 7200
+	@HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -m soak --timeout 7200
+	@$(BIN)/python benchmarks/demo_runs.py --runs 10
 
 clean: ## Remove the virtual environment, the tools and all caches.
 	rm -rf $(VENV) .tools .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import settings
 
 # How long one example takes says more about the machine, and about what is imported late.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
+settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
