@@ -41,7 +41,8 @@ class Healthy:
     """Share of seconds in which the whole machine is 1.5 to 3 times as slow, each rank a little
     differently."""
     drift: float = 0.0
-    """Standard deviation of each rank's slow wander over an hour, as a share."""
+    """Standard deviation of each rank's slow wander, as a share; it comes back within hours. One
+    that stays 15 % slower than its peers is no longer healthy, and is named."""
     always_slower: float = 0.0
     """Rank 0 is always slower by this share."""
     paired: float = 0.0
@@ -51,7 +52,7 @@ class Healthy:
         """Compute seconds, by slot and rank."""
         rng = np.random.default_rng(seed)
         shares = self.noise * self._noise(rng, slots)
-        shares += self.drift * np.cumsum(rng.normal(0, 1 / 60, (slots, self.ranks)), axis=0)
+        shares += self.drift * _correlated(rng.normal(size=(slots, self.ranks)), 1 - 1 / 3600)
         shares[:, 0] += math.log1p(self.always_slower)
         between = self.paired * _correlated(rng.normal(size=(slots, self.ranks // 2)), 0.8)
         shares += np.stack([between, -between], axis=2).reshape(slots, self.ranks)
