@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -15,7 +14,7 @@ from paramedic.diagnosis.contract import Fault, Verdict
 from paramedic.diagnosis.service import DiagnoseConfig, run
 from paramedic.ingest.batch.encode import encode
 from paramedic.ingest.bus.memory import MemoryBus
-from paramedic.ingest.contract import BusUnavailableError, Event, JobName, Start, Topic
+from paramedic.ingest.contract import BusUnavailableError, DeadLetter, Event, JobName, Start, Topic
 
 CONFIG = DiagnoseConfig(poll_seconds=0.0)
 
@@ -55,9 +54,9 @@ def serve(bus: MemoryBus, stop: StopAfter | None = None) -> list[Verdict]:
     return [Verdict.from_json(message.payload) for message in verdicts.poll(0)]
 
 
-def dead_letters(bus: MemoryBus) -> list[dict[str, object]]:
+def dead_letters(bus: MemoryBus) -> list[DeadLetter]:
     letters = bus.subscribe([Topic.DEAD_LETTER], Start.EARLIEST).poll(0)
-    return [json.loads(letter.payload) for letter in letters]
+    return [DeadLetter.from_json(letter.payload) for letter in letters]
 
 
 def test_an_exit_becomes_a_verdict(caplog: pytest.LogCaptureFixture) -> None:
@@ -129,10 +128,9 @@ def test_what_cannot_be_read_goes_to_the_dead_letters_and_the_rest_goes_on(topic
     publish(bus, [exit_of(1, 15.5)])
     assert len(serve(bus)) == 1
     (letter,) = dead_letters(bus)
-    assert letter["topic"] == topic.value
-    assert letter["key"] == "key"
-    assert letter["reason"]
-    assert bytes.fromhex(str(letter["payload_start_hex"])) == b"\x00 no message"
+    assert (letter.topic, letter.key) == (topic, "key")
+    assert letter.reason
+    assert letter.payload == b"\x00 no message"
 
 
 def test_a_bus_that_is_gone_ends_the_process_with_a_clear_line() -> None:

@@ -6,7 +6,6 @@ from what was decided, so whoever stores verdicts by id and status sees nothing 
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -17,6 +16,7 @@ from paramedic.diagnosis.reading import read
 from paramedic.ingest.contract import (
     BusUnavailableError,
     ContractError,
+    DeadLetter,
     Event,
     JobName,
     Message,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _FLUSH_SECONDS = 5.0
-_SHOWN_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +153,5 @@ class Diagnosis:
     def _bury(self, message: Message, reason: str) -> None:
         """Put what cannot be used on the dead-letter topic, with the reason, and go on."""
         _LOG.warning("%s, offset %d: %s", message.topic.value, message.offset, reason)
-        letter = {
-            "topic": message.topic.value,
-            "key": message.key,
-            "partition": message.partition,
-            "offset": message.offset,
-            "reason": reason,
-            "payload_start_hex": message.payload[:_SHOWN_BYTES].hex(),
-        }
-        self._publisher.publish(Topic.DEAD_LETTER, message.key, json.dumps(letter).encode())
+        letter = DeadLetter.of(message, reason)
+        self._publisher.publish(Topic.DEAD_LETTER, message.key, letter.to_json())

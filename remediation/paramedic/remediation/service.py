@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from paramedic.ingest.contract import BusUnavailableError, Event, Message, Start, Topic
+from paramedic.ingest.contract import BusUnavailableError, DeadLetter, Event, Message, Start, Topic
 from paramedic.remediation.bookkeeping import Bookkeeping
 from paramedic.remediation.casework import Casework
 from paramedic.remediation.contract import StoreDataError, StoreUnavailableError
@@ -139,12 +138,8 @@ class Service:
 
     def _bury(self, message: Message, error: Exception) -> None:
         _log.warning("message dropped: %s", error)
-        letter = {
-            "topic": message.topic.value,
-            "reason": str(error),
-            "payload": message.payload.decode(errors="replace"),
-        }
-        self.publisher.publish(Topic.DEAD_LETTER, message.key, json.dumps(letter).encode())
+        letter = DeadLetter.of(message, error)
+        self.publisher.publish(Topic.DEAD_LETTER, message.key, letter.to_json())
 
     def _review(self) -> None:
         now = self.clock()

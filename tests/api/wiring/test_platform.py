@@ -17,8 +17,7 @@ from paramedic.api.wiring.observing import subscribe_to_all
 from paramedic.api.wiring.platform import Platform, start_platform
 from paramedic.api.wiring.request import Place, RunRequest, prepare
 from paramedic.api.wiring.socket_folder import socket_folder
-from paramedic.ingest.contract import Event, EventKind, Topic
-from paramedic.ingest.dead_letters import DeadLetter
+from paramedic.ingest.contract import DeadLetter, Event, EventKind, Topic
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sqlite3
 import threading
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from paramedic.diagnosis.contract import Fault, Status, Verdict
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.contract import (
+    DeadLetter,
     Event,
     EventKind,
     JobName,
@@ -166,9 +166,9 @@ def test_what_cannot_be_read_goes_to_the_dead_letters_and_the_rest_goes_on(
     house.say(verdict_of())
     house.service().turn()
     (letter,) = dead.poll(0.0)
-    said = json.loads(letter.payload)
-    assert said["topic"] == "verdicts.v1"
-    assert "not a verdict" in said["reason"]
+    said = DeadLetter.from_json(letter.payload)
+    assert said.topic is Topic.VERDICTS
+    assert "not a verdict" in said.reason
     assert len(house.launcher.applied) == 1
 
 

@@ -48,7 +48,7 @@ def start_agent(
 
 def letter_of_datagram(key: str, payload: bytes, reason: str) -> bytes:
     """A trainer's datagram that cannot be read, as a dead letter: telemetry that never was one."""
-    from paramedic.ingest.dead_letters import DeadLetter
+    from paramedic.ingest.contract import DeadLetter
 
     never = Message(Topic.TELEMETRY, key, payload, offset=_NEVER_ON_THE_BUS)
     return DeadLetter.of(never, reason).to_json()

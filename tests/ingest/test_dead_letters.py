@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paramedic.ingest.batch.decode import decode
-from paramedic.ingest.contract import ContractError, Message, Topic
-from paramedic.ingest.dead_letters import DeadLetter
+from paramedic.ingest.contract import ContractError, DeadLetter, Message, Topic
 
 unhurried = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
