@@ -41,7 +41,11 @@ def test_every_make_command_of_the_readme_exists(command: str) -> None:
 
 def test_help_names_every_command_of_the_makefile() -> None:
     done = subprocess.run(
-        ["make", "help"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+        ["make", "--no-print-directory", "help"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     phony = re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)
     assert phony is not None

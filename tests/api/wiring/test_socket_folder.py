@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,13 @@ with socket_folder(Path(sys.argv[1])) as folder:
     (folder / "bus.sock").touch()
     os.kill(os.getpid(), signal.SIGKILL)
 """
+
+
+@pytest.fixture(name="tmp_path")
+def _short_path() -> Iterator[Path]:
+    """A temporary folder near the root: a socket's path has 107 bytes at most."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 def leave_a_folder_behind(parent: Path) -> Path:
