@@ -70,7 +70,8 @@ class Rehearsal:
         self.published: list[tuple[float, Publish]] = []
         """Every event with the time at which it was published."""
         self.over: JobOver | None = None
-        self.first_step = 0
+        # Each generation goes one step further, unless a test says where it begins.
+        self.first_step: int | None = None
         """The step that imagined workers commit first in their next generation."""
         self.membership.start(self.now)
         self._carry_out()
@@ -160,7 +161,8 @@ class Rehearsal:
             if message.store_port is None:
                 self.say(worker.node, Store(message.generation, port=4000))
             if worker.node in self.alive:
-                self.say(worker.node, Committed(message.generation, self.first_step))
+                step = message.generation if self.first_step is None else self.first_step
+                self.say(worker.node, Committed(message.generation, step))
 
     def _carry_out(self) -> None:
         for command in self.membership.take_commands():

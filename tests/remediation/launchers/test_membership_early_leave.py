@@ -105,7 +105,7 @@ def test_a_rank_that_leaves_alone_ends_the_job_that_the_others_cannot_go_on_with
     job.say(job.node_of(1), Finished(9))
     job.exit(job.node_of(1), code=0)
     job.say(job.node_of(0), Failed(0, "connection closed by peer", 9))
-    job.wait(1.0)
+    job.wait(3.0)
     job.cooperate()
     assert job.over is not None
     assert job.over.end is JobEnd.FAILED

@@ -120,7 +120,7 @@ def test_survivors_need_not_have_said_that_they_failed() -> None:
 def test_a_break_without_a_death_waits_for_the_exit_and_then_forms_anew() -> None:
     job = training_job()
     job.say(NODES[0], Failed(0, "time-out"))
-    job.wait(0.4)
+    job.wait(2.9)
     assert "recovering" not in job.states()
     job.wait(0.1)
     job.cooperate()
@@ -184,7 +184,7 @@ def test_progress_starts_the_count_anew() -> None:
 def test_breaks_without_a_death_are_counted_too() -> None:
     job = training_job(ranks=2, spares=0, retries=0)
     job.say(NODES[0], Failed(0, "time-out"))
-    job.wait(0.5)
+    job.wait(3.0)
     job.cooperate()
     assert job.over is not None
     assert "node-0000 says: time-out" in job.over.reason
@@ -216,7 +216,7 @@ def test_a_survivor_that_finishes_during_a_recovery_ends_it() -> None:
 def test_a_worker_that_lost_its_connection_is_ended_and_replaced() -> None:
     job = training_job()
     job.membership.disconnected(NODES[1], job.now)
-    job.wait(4.9)
+    job.wait(14.9)
     assert job.alive[NODES[1]].signals == []
     job.wait(0.1)
     job.cooperate()
@@ -277,7 +277,7 @@ def test_a_replacement_waits_for_the_end_of_a_process_that_does_not_die_at_once(
     job = training_job()
     job.replace(NODES[2], 0, "verdict-1")
     job.say(NODES[0], Failed(0, "time-out"))
-    job.wait(0.5)
+    job.wait(3.0)
     assert job.membership.generation == 0
     lose(job, NODES[2])
     assert job.membership.generation == 1
@@ -307,7 +307,7 @@ def test_a_break_before_any_step_is_not_tried_again() -> None:
         job.greet(node)
         job.make_ready(node)
     job.say(NODES[0], Failed(0, "no route to host"))
-    job.wait(0.5)
+    job.wait(3.0)
     job.cooperate()
     assert job.over is not None
     assert job.over.end is JobEnd.FAILED
@@ -322,7 +322,7 @@ def test_a_break_is_forgotten_when_the_job_is_stopped() -> None:
     job.say(NODES[0], Failed(0, "time-out"))
     job.stop()
     told = len(job.commands)
-    job.wait(0.5)
+    job.wait(3.0)
     assert job.commands[told:] == []
     job.cooperate()
     assert job.over is not None
@@ -334,7 +334,7 @@ def test_only_the_first_report_of_a_break_is_its_reason() -> None:
     job.say(NODES[1], Failed(0, "connection reset"))
     job.wait(0.3)
     job.say(NODES[0], Failed(0, "aborted"))
-    job.wait(0.2)
+    job.wait(2.7)
     job.cooperate()
     assert job.over is not None
     assert "node-0001 says: connection reset" in job.over.reason

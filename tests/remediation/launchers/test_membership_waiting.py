@@ -63,7 +63,7 @@ def test_a_recovery_without_a_spare_waits() -> None:
 def test_a_spare_that_is_still_starting_is_waited_for() -> None:
     job = training_job(spares=1)
     lose(job, NODES[3])
-    job.wait(0.5)
+    job.wait(3.0)
     job.greet(NODES[4])
     lose(job, NODES[1])
     assert job.node_of(1) == NODES[4]
@@ -84,7 +84,7 @@ def test_a_second_loss_that_finds_no_spare_says_once_more_that_the_job_waits() -
 def test_the_same_members_that_form_anew_wait_for_nobody() -> None:
     job = training_job(spares=0)
     job.say(NODES[0], Failed(0, "time-out"))
-    job.wait(0.5)
+    job.wait(3.0)
     assert recovering(job) == [False]
 
 

@@ -61,13 +61,13 @@ def test_a_step_that_succeeds_is_committed_once() -> None:
     assert bench.membership.failures == []
 
 
-def test_only_the_first_step_of_a_generation_is_told() -> None:
+def test_every_committed_step_is_told_with_its_generation() -> None:
     bench = Bench()
     for _ in range(3):
         bench.attempts.run(lambda: None)
     bench.attempts.run(failing(1))
     bench.attempts.run(lambda: None)
-    assert bench.commits() == [(0, 0), (1, 3)]
+    assert bench.commits() == [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4)]
 
 
 @pytest.mark.parametrize("times", [1, 2, 7])

@@ -98,7 +98,8 @@ def test_the_first_step_is_rehearsed_twice_before_ready_and_every_step_is_done_o
     assert script.train() == [0.5] * COUNT
     assert script.calls[:2] == [(0, True)] * 2
     assert script.done() == list(range(COUNT))
-    assert [one["type"] for one in script.control.sent] == ["ready", "committed", "finished"]
+    told = ["ready", *["committed"] * COUNT, "finished"]
+    assert [one["type"] for one in script.control.sent] == told
 
 
 def test_a_newcomer_goes_on_where_the_job_is() -> None:

@@ -19,6 +19,7 @@ from paramedic.api.demo.script import find_script
 from paramedic.api.demo.summary import Ending, broken_promises, summarise
 from paramedic.api.demo.watched_run import JOB, LOSSES, Watched, watch_run
 from paramedic.api.wiring.narration import Line, Theme
+from paramedic.api.wiring.run_folder import require_unused
 from paramedic.api.wiring.stored_job import goodput_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def demo(request: DemoRequest, form: str, stdout: TextIO, stderr: TextIO) -> int
 
     Raises DemoError when there is nothing to show.
     """
+    if request.run_folder is not None:
+        require_unused(request.folder / request.run_folder)
     script = find_script(request.script, Path(__file__), Path(sys.prefix))
     screen = open_screen(stderr)
     home = Path(tempfile.mkdtemp(prefix="paramedic-demo-"))

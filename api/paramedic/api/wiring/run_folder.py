@@ -84,11 +84,16 @@ def create_run_folder(asked_for: Path | None, runs_folder: Path, job: str, now: 
             f"run folder {folder} cannot be written ({error.strerror}): name another with "
             "--run-folder"
         ) from error
+    require_unused(folder)
+    return folder.resolve()
+
+
+def require_unused(folder: Path) -> None:
+    """Raises PreflightError when the folder holds a run already."""
     if (folder / RECORD_FILE).exists():
         raise PreflightError(
             f"run folder {folder} already holds a run: name another with --run-folder"
         )
-    return folder.resolve()
 
 
 def database_url(run_folder: Path) -> str:

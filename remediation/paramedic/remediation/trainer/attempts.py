@@ -43,7 +43,6 @@ class Attempts:
         self._meter = meter
         self._checkpoints = checkpoints
         self._on_joined = on_joined
-        self._committed_generation: int | None = None
         self.joined = False
 
     def join(self, ready: bytes) -> None:
@@ -85,9 +84,7 @@ class Attempts:
         committed = progress.next_step
         progress.next_step += 1
         membership.newest_step = committed
-        if self._committed_generation != membership.generation:
-            self._committed_generation = membership.generation
-            self._control.send(control_messages.committed(membership.generation, committed))
+        self._control.send(control_messages.committed(membership.generation, committed))
         if self._checkpoints is not None and membership.rank == 0:
             self._checkpoints.save_if_due(self._state, membership.generation)
 

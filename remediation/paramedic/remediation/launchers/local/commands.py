@@ -24,17 +24,17 @@ class MembershipRules:
     ranks: int
     spares: int = 1
     max_recoveries_without_progress: int = 3
-    """A step committed by every rank between two recoveries starts the count anew."""
+    """Getting further than ever before between two recoveries starts the count anew."""
     restart_after_seconds: float = 30.0
     """A job without the trainer library is restarted only if it has run for this long."""
-    exit_notice_seconds: float = 0.5
+    exit_notice_seconds: float = 3.0
     """How long a survivor's `failed` waits for the exit that explains it."""
     ready_timeout_seconds: float = 300.0
     """A spare or newcomer is ended when it needs longer until `ready`, or until its first step.
 
     The ranks that the job starts with are left alone: what they load may take any time.
     """
-    reconnect_seconds: float = 5.0
+    reconnect_seconds: float = 15.0
     """A worker that has lost its control connection for this long is ended."""
     stop_grace_seconds: float = 5.0
     """Between the request to end and SIGKILL."""

@@ -131,7 +131,8 @@ def _saw_of(job: JobRecord, generation: int, step: int) -> None:
 
 def _training_goes_on(job: JobRecord) -> None:
     job.is_training = True
-    job.budget.made_progress()
+    if job.steps.went_further:
+        job.budget.made_progress()
     job.wants_spares = True
     lost = {"steps_lost": job.steps.steps_lost} if job.generation else {}
     job.publish_state(JobState.TRAINING, step=job.steps.first_step, **lost)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class RetryBudget:
-    """Counts recoveries since the last step that every rank committed."""
+    """Counts recoveries since the job last got further than ever before."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -23,5 +23,5 @@ class RetryBudget:
         return True
 
     def made_progress(self) -> None:
-        """Every rank committed a step."""
+        """Every rank committed a step that had never been done."""
         self._spent = 0

@@ -3,8 +3,8 @@
 `steps_lost` of a generation is the newest step known to be committed in any older one, plus one,
 less the first step that the new generation committed (the lowest over its ranks), and never below
 zero. It is 0 when training went on with the interrupted step, whether that step was tried again by
-all or had been committed by some. What is known comes from `committed` (a worker's first step of
-a generation), from the `step` that `failed` may carry, and from `finished`.
+all or had been committed by some. What is known comes from `committed`, from the `step` that
+`failed` may carry, and from `finished`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,11 @@ class StepCount:
         if self._newest_before is None:
             return 0
         return max(0, self._newest_before + 1 - self.first_step)
+
+    @property
+    def went_further(self) -> bool:
+        """Whether the running generation began with a step that no older one had done."""
+        return self._newest_before is None or self.first_step > self._newest_before
 
     def start_generation(self) -> None:
         """A new generation begins: nobody has committed in it."""
