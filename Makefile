@@ -23,7 +23,7 @@ demo: setup ## Train, break one rank, watch it named and recovered (FAULT=kill|f
 	@$(BIN)/paramedic demo --fault $(FAULT) --format $(FORMAT) --bus $(BUS)
 
 unit: setup ## Run the tests that need no server, in seconds.
-	@$(BIN)/pytest -q -n auto --dist loadfile
+	@$(BIN)/pytest -q -n auto --dist worksteal
 
 test: unit .tools/.installed ## Run every test, those with real servers and real training too.
 	@$(BIN)/pytest -q -m connected --timeout 600 --durations 10

@@ -10,6 +10,7 @@ import io
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -24,7 +25,7 @@ _SILENT_TOKENS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SourceFile:
     """One parsed Python file."""
 
@@ -42,7 +43,7 @@ class SourceFile:
         """Every function and method, nested ones included."""
         return [node for node in ast.walk(self.tree) if isinstance(node, Function)]
 
-    @property
+    @cached_property
     def code_lines(self) -> int:
         """Lines that carry code: no blanks, no comments, no docstrings."""
         tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
