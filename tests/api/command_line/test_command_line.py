@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,13 @@ def test_every_verb_teaches_examples_exit_codes_and_defaults() -> None:
 def test_every_verb_is_documented() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert [verb for verb in VERBS if f"| `{verb}` |" not in page] == []
+
+
+def test_the_version_is_the_installed_one(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        build_parser().parse_args(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"paramedic {version('paramedic')}\n"
 
 
 def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:

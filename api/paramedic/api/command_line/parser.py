@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -34,6 +35,17 @@ class TeachingParser(argparse.ArgumentParser):
         raise UsageError(f"{message} (see {self.prog} --help)")
 
 
+class _ShowVersion(argparse.Action):
+    """Looks the version up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_unused: object) -> NoReturn:
+        """Print it and end."""
+        from importlib.metadata import version
+
+        sys.stdout.write(f"paramedic {version('paramedic')}\n")
+        parser.exit(0)
+
+
 def build_parser() -> TeachingParser:
     """The parser of all verbs."""
     parser = TeachingParser(
@@ -44,6 +56,7 @@ def build_parser() -> TeachingParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="print the version and end")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in VERBS.values():
         _add_verb(verbs.add_parser, verb)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from paramedic.api.wiring.narration import narrate
+from paramedic.api.wiring.telling import tell
 from paramedic.diagnosis.contract import Verdict, VerdictFormatError
 from paramedic.ingest.contract import (
     BusUnavailableError,
@@ -99,5 +100,4 @@ class Narrator:
             self._say(f"{line.theme.value}: {line.text}")
 
     def _say(self, text: str) -> None:
-        self._out.write(f"paramedic: {text}\n")
-        self._out.flush()
+        tell(self._out, f"paramedic: {text}\n")

@@ -14,6 +14,7 @@ from paramedic.api.wiring.platform import Platform, start_platform
 from paramedic.api.wiring.request import Place, RunRequest, prepare
 from paramedic.api.wiring.run_folder import RunRecord
 from paramedic.api.wiring.stored_job import is_end_stored
+from paramedic.api.wiring.telling import tell
 from paramedic.api.wiring.translation import membership_rules
 from paramedic.ingest.contract import Event, format_time
 
@@ -35,7 +36,7 @@ def run(request: RunRequest, stderr: TextIO) -> int:
         record.write(place.run_folder)
         _say_start(request, record, place, stderr)
         result = _run_job(request, place, platform)
-    stderr.write("".join(f"paramedic: {line}\n" for line in last_words(result, place)))
+    tell(stderr, "".join(f"paramedic: {line}\n" for line in last_words(result, place)))
     stderr.flush()
     return result.exit_code
 
@@ -91,7 +92,7 @@ def _say_start(request: RunRequest, record: RunRecord, place: Place, stderr: Tex
     ]
     if record.api is not None:
         lines.append(f"API {record.api} (documentation at /docs), logs {place.logs}")
-    stderr.write("".join(f"paramedic: {line}\n" for line in lines))
+    tell(stderr, "".join(f"paramedic: {line}\n" for line in lines))
     stderr.flush()
 
 

@@ -1,0 +1,22 @@
+"""A reader that leaves never changes how a run ends."""
+
+from __future__ import annotations
+
+import io
+import os
+
+from paramedic.api.wiring.telling import tell
+
+
+def test_what_is_told_arrives() -> None:
+    out = io.StringIO()
+    tell(out, "paramedic: ready\n")
+    assert out.getvalue() == "paramedic: ready\n"
+
+
+def test_a_reader_that_has_left_is_no_reason_to_fail() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as out:
+        tell(out, "first\n")
+        tell(out, "second\n")
