@@ -37,7 +37,6 @@ def run(request: RunRequest, stderr: TextIO) -> int:
         _say_start(request, record, place, stderr)
         result = _run_job(request, place, platform)
     tell(stderr, "".join(f"paramedic: {line}\n" for line in last_words(result, place)))
-    stderr.flush()
     return result.exit_code
 
 
@@ -93,7 +92,6 @@ def _say_start(request: RunRequest, record: RunRecord, place: Place, stderr: Tex
     if record.api is not None:
         lines.append(f"API {record.api} (documentation at /docs), logs {place.logs}")
     tell(stderr, "".join(f"paramedic: {line}\n" for line in lines))
-    stderr.flush()
 
 
 def _forget(_event: Event) -> None:
