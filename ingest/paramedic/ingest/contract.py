@@ -156,7 +156,9 @@ class EventKind(StrEnum):
     """`result`: saved, failed, loaded."""
     MAINTENANCE = "maintenance"
     JOB_STATE = "job_state"
-    """`state`: one of JobState."""
+    """`state`: one of JobState; `sampling_seconds` where the job's telemetry is slower than 1 s."""
+    TELEMETRY = "telemetry"
+    """`change`: gpu_lost, gpu_returned (with `uuid`), source_blind, source_back (with `origin`)."""
 
 
 class JobState(StrEnum):

@@ -1,0 +1,1 @@
+"""Turns what exporters say into canonical metrics: names, units, odd values, rates, identity."""

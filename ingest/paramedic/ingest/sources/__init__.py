@@ -1,0 +1,1 @@
+"""Where telemetry comes from: exporters, Prometheus, other tools' topics, logs, recordings."""
