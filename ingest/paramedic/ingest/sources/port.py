@@ -47,7 +47,7 @@ class RawPage:
 
 @dataclass(frozen=True, slots=True)
 class NodeFact:
-    """A discrete fact about a node or one of its GPUs; it becomes an event once its job is known."""
+    """A fact about a node or one of its GPUs; it becomes an event once its job is known."""
 
     timestamp_seconds: float
     """Unix seconds, UTC."""
