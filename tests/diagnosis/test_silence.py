@@ -90,14 +90,6 @@ def test_lost_heart_beats_of_a_busy_process_are_no_death() -> None:
     assert diagnose(merged(hole)) == []
 
 
-def test_when_everybody_is_silent_nobody_is_accused() -> None:
-    batches = Scene(seconds=120).batches()
-    for number in range(4):
-        batches = without_rows(batches, Entity.RANK, node_name(number), range(40, 100))
-    idle = with_columns(batches, Entity.NODE, {"cpu_utilization_ratio": 0.0})
-    assert diagnose(merged(idle)) == []
-
-
 def test_a_hole_in_the_whole_telemetry_accuses_nobody() -> None:
     batches = [b for b in Scene(seconds=160).batches() if not 40 <= b.second - START < 100]
     assert diagnose(merged(batches)) == []

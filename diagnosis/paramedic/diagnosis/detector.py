@@ -20,10 +20,12 @@ from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.exits import judge_exit
 from paramedic.diagnosis.finding import Trouble, moment
 from paramedic.diagnosis.liveness import Liveness
+from paramedic.diagnosis.pace import Pace
 from paramedic.diagnosis.picture import JobPicture
-from paramedic.diagnosis.settings import SilenceSettings, StragglerSettings
+from paramedic.diagnosis.settings import SilenceSettings, StandstillSettings, StragglerSettings
 from paramedic.diagnosis.silence import SilenceWatch
 from paramedic.diagnosis.slowness import finding_of
+from paramedic.diagnosis.standstill import StandstillWatch
 from paramedic.diagnosis.straggler import StragglerWatch
 from paramedic.ingest.contract import Entity
 from paramedic.ingest.windows.configuration import WindowConfig
@@ -48,6 +50,7 @@ class DetectorConfig:
     windows: WindowConfig = field(default_factory=WindowConfig)
     model: PeerDeviationConfig = field(default_factory=PeerDeviationConfig)
     silence: SilenceSettings = field(default_factory=SilenceSettings)
+    standstill: StandstillSettings = field(default_factory=StandstillSettings)
     straggler: StragglerSettings = field(default_factory=StragglerSettings)
 
     def build(self, job: JobName) -> JobDetector:
@@ -76,6 +79,7 @@ class DetectorState:
     watch: StragglerWatch
     docket: Docket
     picture: JobPicture = field(default_factory=JobPicture)
+    pace: Pace = field(default_factory=Pace)
     judged_stretch: float = -math.inf
     """When the stretch of training began whose slots were compared last (Unix seconds)."""
 
@@ -99,6 +103,7 @@ class JobDetector:
         self._state = state
         self._model: PatternModel = config.model.build()
         self._silence = SilenceWatch(config.silence)
+        self._standstill = StandstillWatch(config.standstill, self._silence)
 
     def snapshot(self) -> DetectorSnapshot:
         """A copy of the whole state."""
@@ -112,7 +117,7 @@ class JobDetector:
         self._windows.accept(batch, arrived_seconds)
         self._state.picture.see(batch.second, batch.generation)
         self._state.liveness.observe(batch, self._state.picture.departed)
-        verdicts = [*self._judge_silence()]
+        verdicts = [*self._judge_silence(), *self._judge_job(batch.second)]
         for second in self._windows.advance(arrived_seconds):
             verdicts.extend(self._judge_slot(second))
         return tuple(verdicts)
@@ -156,6 +161,25 @@ class JobDetector:
                     pulse.node, Trouble.ALIVE, moment(frontier), reason
                 )
 
+    def _judge_job(self, second: int) -> Iterator[Verdict]:
+        """What befalls all ranks at once. With a node that has failed it is known why they stand.
+
+        A job that does not train, on purpose or because it recovers, is not judged.
+        """
+        state = self._state
+        state.pace.follow(second, state.picture.stretch(math.inf), state.liveness)
+        since, known = state.picture.training_since, state.docket.open.get((None, Trouble.JOB))
+        if known is not None and self._standstill.is_over(known, state.liveness):
+            now = moment(
+                max(state.liveness.ranks_reached() or 0, state.pace.newest_step_second or 0)
+            )
+            yield from state.docket.clear(None, Trouble.JOB, now, "the job goes on")
+        elif since is not None and not state.docket.has_failed_node:
+            finding = self._standstill.judge(
+                state.liveness, state.pace, since, state.picture.generation
+            )
+            yield from () if finding is None else state.docket.report(finding)
+
     def _judge_slot(self, second: int) -> Iterator[Verdict]:
         picture, settings = self._state.picture, self._config.straggler
         if picture.finished or picture.is_past(second) or not picture.is_fit(second, settings):
@@ -187,7 +211,8 @@ class JobDetector:
     def _acquit(self, second: int) -> Iterator[Verdict]:
         """Resolves stragglers that have long been as fast as their peers."""
         for (node, trouble), verdict in list(self._state.docket.open.items()):
-            if verdict.fault is Fault.STRAGGLER and self._state.watch.is_well(node):
+            slow_node = node if verdict.fault is Fault.STRAGGLER else None
+            if slow_node is not None and self._state.watch.is_well(slow_node):
                 reason = f"rank {verdict.rank} is as fast as its peers again"
                 yield from self._state.docket.clear(node, trouble, moment(second), reason)
 

@@ -1,10 +1,11 @@
 """The verdicts of one job that are open, and how they come, change and go.
 
-A node has at most one open verdict of each kind of trouble. The trouble of a living process gets
-worse under one id: a straggler that hangs is `updated`, and one that is out of reach is so again.
-The end of the process is hard evidence of another kind and a verdict of its own. What is open on a
-node that has left the job is resolved when the job trains again. `detected_at` never goes back in
-a verdict's life, so whoever keeps the newest state by it keeps the one that was said last.
+A node, and the job as a whole, has at most one open verdict of each kind of trouble. The trouble of
+a living process gets worse under one id: a straggler that hangs is `updated`, and one that is out
+of reach is so again. The end of the process is hard evidence of another kind and a verdict of its
+own. What is open on a node that has left the job, or of the job itself, is resolved when the job
+trains again. `detected_at` never goes back in a verdict's life, so whoever keeps the newest state
+by it keeps the one that was said last.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.contract import Scope, Status, Verdict, verdict_id
+from paramedic.diagnosis.contract import Phase, Status, Verdict, verdict_id
 from paramedic.diagnosis.finding import (
     RECOMMENDATIONS,
     Finding,
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.picture import JobPicture
     from paramedic.ingest.contract import JobName, NodeName
 
-_Subject = tuple["NodeName", Trouble]
+_Subject = tuple["NodeName | None", Trouble]
+"""A node, or None for the job as a whole."""
 
 
 class Docket:
@@ -41,6 +43,14 @@ class Docket:
     def open(self) -> Mapping[_Subject, Verdict]:
         """What is open now, by node and kind of trouble."""
         return MappingProxyType(self._open)
+
+    @property
+    def has_failed_node(self) -> bool:
+        """Whether a node that has failed is open: then it is known why the job stands."""
+        return any(
+            verdict.node is not None and verdict.phase is Phase.FAILED
+            for verdict in self._open.values()
+        )
 
     def would_change(self, finding: Finding) -> bool:
         """Whether this finding is news: nothing of its kind is open there, or something lesser."""
@@ -57,7 +67,7 @@ class Docket:
         return (verdict,)
 
     def clear(
-        self, node: NodeName, trouble: Trouble, at: datetime, reason: str
+        self, node: NodeName | None, trouble: Trouble, at: datetime, reason: str
     ) -> tuple[Verdict, ...]:
         """The resolved verdict, if one was open."""
         known = self._open.pop((node, trouble), None)
@@ -71,7 +81,7 @@ class Docket:
         over = [
             (node, trouble)
             for (node, trouble), verdict in self._open.items()
-            if (trouble is Trouble.GONE or node in departed)
+            if (trouble is not Trouble.ALIVE or node in departed)
             and picture.is_over(verdict.generation, verdict.detected_at.timestamp())
         ]
         at = datetime.fromtimestamp(resumption.begun, tz=UTC)
@@ -89,11 +99,11 @@ class Docket:
 def _firing(job: JobName, finding: Finding) -> Verdict:
     return Verdict(
         id=verdict_id(
-            job, finding.generation, Scope.NODE, finding.node, (), None, finding.detected_at
+            job, finding.generation, finding.scope, finding.node, (), None, finding.detected_at
         ),
         job=job,
         generation=finding.generation,
-        scope=Scope.NODE,
+        scope=finding.scope,
         node=finding.node,
         gpu=None,
         members=(),

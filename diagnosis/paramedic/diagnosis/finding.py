@@ -1,4 +1,4 @@
-"""What a rule hands to the docket: an accusation of one node, before it has an id and a life."""
+"""What a rule hands to the docket: what it has found, before that has an id and a life."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from paramedic.diagnosis.contract import (
     Phase,
     Recommendation,
     RecommendedAction,
+    Scope,
     Severity,
     Tier,
 )
@@ -29,9 +30,24 @@ class Trouble(StrEnum):
     """The process exists, or nobody has seen it end: slow, hung, out of reach."""
     GONE = "gone"
     """The process has ended: hard evidence, and a verdict of its own."""
+    JOB = "job"
+    """Of the job as a whole: it stands still, or is no longer heard of."""
 
 
-_BADNESS = {Fault.STRAGGLER: 0, Fault.HANG: 1, Fault.MACHINE_UNREACHABLE: 2, Fault.PROCESS_EXIT: 3}
+_BADNESS = {
+    Fault.STRAGGLER: 0,
+    Fault.HANG: 1,
+    Fault.MACHINE_UNREACHABLE: 2,
+    Fault.PROCESS_EXIT: 3,
+    Fault.TELEMETRY_LOST: 0,
+    Fault.THROUGHPUT_DROP: 1,
+}
+"""Compared only within one kind of trouble."""
+_TROUBLE = {
+    Fault.PROCESS_EXIT: Trouble.GONE,
+    Fault.TELEMETRY_LOST: Trouble.JOB,
+    Fault.THROUGHPUT_DROP: Trouble.JOB,
+}
 
 RECOMMENDATIONS = {
     Fault.STRAGGLER: Recommendation(
@@ -46,14 +62,21 @@ RECOMMENDATIONS = {
     Fault.PROCESS_EXIT: Recommendation(
         RecommendedAction.REPLACE_RANK, "the rank's process has ended and the job cannot go on"
     ),
+    Fault.THROUGHPUT_DROP: Recommendation(
+        RecommendedAction.NOTIFY, "every rank is affected, so replacing one would not help"
+    ),
+    Fault.TELEMETRY_LOST: Recommendation(
+        RecommendedAction.NOTIFY, "nobody can say whether the job is well"
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An accusation of one node."""
+    """An accusation of one node, or what has befallen the whole job."""
 
-    node: NodeName
+    node: NodeName | None
+    """None for the job as a whole."""
     rank: int | None
     generation: int
     fault: Fault
@@ -68,6 +91,11 @@ class Finding:
     severity: Severity = Severity.P1
 
     @property
+    def scope(self) -> Scope:
+        """What the verdict will speak of."""
+        return Scope.JOB if self.node is None else Scope.NODE
+
+    @property
     def trouble(self) -> Trouble:
         """Which open verdict of the node this belongs to."""
         return trouble_of(self.fault)
@@ -75,11 +103,14 @@ class Finding:
 
 def trouble_of(fault: Fault) -> Trouble:
     """The kind of trouble that a fault is."""
-    return Trouble.GONE if fault is Fault.PROCESS_EXIT else Trouble.ALIVE
+    return _TROUBLE.get(fault, Trouble.ALIVE)
 
 
 def is_worse(fault: Fault, known: Fault) -> bool:
-    """Whether an open verdict has to be updated: straggler, hang, machine_unreachable, in order."""
+    """Whether an open verdict has to be updated: straggler, hang, machine_unreachable, in order.
+
+    Of the job: telemetry_lost, throughput_drop.
+    """
     return _BADNESS[fault] > _BADNESS[known]
 
 

@@ -102,6 +102,18 @@ class Liveness:
             kept[-1].second for node, kept in self.samples.items() if node in members and kept
         )
 
+    def ranks_reached(self) -> int | None:
+        """`beat_frontier`, or what the only rank has reached."""
+        beaten = [p.last_second for p in self.pulses.values() if p.beats]
+        return beaten[0] if len(beaten) == 1 else self.beat_frontier()
+
+    def nodes_reached(self) -> int | None:
+        """`node_frontier`, or what the only rank's node has reached."""
+        if len(self.pulses) != 1:
+            return self.node_frontier()
+        kept = [self.samples.get(pulse.node) for pulse in self.pulses.values()]
+        return kept[0][-1].second if kept[0] else None
+
     def newest_progress(self) -> int | None:
         """The last second in which any rank made a step."""
         return max(

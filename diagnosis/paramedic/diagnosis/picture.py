@@ -45,6 +45,8 @@ class JobPicture:
     """When each state began (Unix seconds), and in which generation."""
     _beginnings: list[int] = field(default_factory=list)
     """The first second of each generation."""
+    _sent_home: float = -math.inf
+    """When a spare was last asked to end (Unix seconds)."""
 
     @property
     def finished(self) -> bool:
@@ -55,6 +57,17 @@ class JobPicture:
     def departed(self) -> frozenset[NodeName]:
         """The nodes that have left, were replaced, or whose process has ended."""
         return frozenset(node for node, (_, gone) in self._members.items() if gone)
+
+    @property
+    def training_since(self) -> float | None:
+        """When the present state of training began (Unix seconds); None while it does not train.
+
+        A job without events counts as training. One that sends its spares home is at its end.
+        """
+        begun, state, _ = self._states[-1] if self._states else (0.0, JobState.TRAINING, 0)
+        if state is not JobState.TRAINING or self._sent_home >= begun or not self._beginnings:
+            return None
+        return max(begun, self._beginnings[-1])
 
     @property
     def resumption(self) -> Resumption | None:
@@ -87,6 +100,8 @@ class JobPicture:
         """An event has arrived."""
         if event.kind is EventKind.JOB_STATE:
             self._change_state(event)
+        elif _is_sent_home(event):
+            self._sent_home = max(self._sent_home, event.timestamp.timestamp())
         elif event.node is not None and _is_departure(event):
             self._move(event.node, event, gone=True)
         elif event.node is not None and event.details.get("change") == "joined":
@@ -155,6 +170,12 @@ class JobPicture:
         oldest = self._states[-1][0] - _MEMORY_SECONDS
         while len(self._states) > 1 and self._states[1][0] < oldest:
             del self._states[0]
+
+
+def _is_sent_home(event: Event) -> bool:
+    """Whether a spare ended because it was asked to, with nothing left to wait for."""
+    is_asked = event.kind is EventKind.PROCESS_EXIT and event.details.get("expected") is True
+    return is_asked and event.rank is None
 
 
 def _is_departure(event: Event) -> bool:

@@ -47,6 +47,25 @@ class SilenceSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class StandstillSettings:
+    """When the whole job counts as standing still, or as no longer heard of.
+
+    Silence of all ranks has the time-out of one rank's (`SilenceSettings`).
+    """
+
+    telemetry_timeout_seconds: float = 30.0
+    """So long without the ranks' or most nodes' telemetry, and with nothing that says why."""
+    quiet_standstill_seconds: float = 120.0
+    """So long without a step of any rank, while no process does anything."""
+    busy_standstill_seconds: float = 300.0
+    """The same while the processes work, as in an evaluation that nobody has announced."""
+    longest_pauses: float = 5.0
+    """A job is given so many times the longest pause between steps that it has made before."""
+    steps_before_judged: int = 3
+    """Seconds with a step that have to be seen first: a first step may take long."""
+
+
+@dataclass(frozen=True, slots=True)
 class StragglerSettings:
     """When a rank's slowness counts.
 

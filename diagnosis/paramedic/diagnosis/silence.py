@@ -2,8 +2,8 @@
 
 A late heart-beat under congestion is not a death: the operating system has to agree, either by its
 own silence or by a process that is stopped or does nothing. When everybody is silent the frontier
-stands still and nobody is accused. The other ranks' steps stop too, because they wait in a
-collective; they go on beating and are never accused.
+stands still and nobody is accused: that is the whole job's trouble (`standstill`). The other ranks'
+steps stop too, because they wait in a collective; they go on beating and are never accused.
 """
 
 from __future__ import annotations
@@ -55,6 +55,16 @@ class SilenceWatch:
             if pulse.beats >= self.settings.beats_before_judged
             and (finding := self._judge_one(pulse, liveness, frontier)) is not None
         ]
+
+    @property
+    def beats_before(self) -> int:
+        """A rank is judged after so many heart-beats."""
+        return self.settings.beats_before_judged
+
+    def is_still(self, pulse: Pulse, liveness: Liveness, now: int) -> bool:
+        """Whether the process is there, and stopped or idle as long as the rank is silent."""
+        confirmed = self._second_channel(pulse, liveness, now)
+        return confirmed in (_Confirmation.STOPPED, _Confirmation.IDLE)
 
     def is_alive_again(self, pulse: Pulse, frontier: int) -> bool:
         """Whether the rank beats again, steadily and now."""
@@ -135,12 +145,12 @@ def _finding(
             f" while its peers' go on, and {confirmation}"
             f"{'; no rank makes a step' if early else ''}"
         ),
-        candidates=_candidates(liveness, frontier),
+        candidates=longest_silence(liveness, frontier),
         evidence=_evidence(pulse, liveness, silent_seconds),
     )
 
 
-def _candidates(liveness: Liveness, frontier: int) -> tuple[Candidate, ...]:
+def longest_silence(liveness: Liveness, frontier: int) -> tuple[Candidate, ...]:
     """Everybody by seconds of silence, the longest first."""
     ranked = sorted(liveness.pulses.values(), key=lambda pulse: (pulse.last_second, pulse.rank))
     return tuple(Candidate(p.node, float(max(0, frontier - p.last_second))) for p in ranked[:5])
