@@ -118,7 +118,7 @@ class Job:
     started_at: datetime
     ended_at: datetime | None
     step: int | None
-    """The newest step that an event spoke of."""
+    """The newest step that an event or the launcher spoke of."""
     goodput: float | None = None
     """Productive share of the wall time, 0..1; None before the ledger has a row."""
 

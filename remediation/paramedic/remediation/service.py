@@ -13,6 +13,7 @@ from paramedic.remediation.bookkeeping import Bookkeeping
 from paramedic.remediation.casework import Casework
 from paramedic.remediation.contract import StoreDataError, StoreUnavailableError
 from paramedic.remediation.controller import Controller
+from paramedic.remediation.following import StepFollower
 from paramedic.remediation.intake import UnreadableMessageError, VerdictMessage, read
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ class Service:
             return
         if is_due:
             self._casework().review()
+            StepFollower(self.store, self.launcher).follow(now)
             self._reviewed_at = now
         Bookkeeping(self.store).bring_up_to(now, also=frozenset(self._touched))
         self._touched.clear()

@@ -26,6 +26,8 @@ from paramedic.remediation.launchers.local.messages import (
     Committed,
     FromWorker,
     Hello,
+    Ping,
+    Pong,
     Ready,
     Replace,
     Stop,
@@ -164,6 +166,10 @@ class Rehearsal:
                 step = message.generation if self.first_step is None else self.first_step
                 self.say(worker.node, Committed(message.generation, step))
 
+    def _answer_ping(self, worker: ImaginedWorker) -> None:
+        if not worker.is_frozen:
+            self.membership.heard(worker.node, Pong(), self.now)
+
     def _carry_out(self) -> None:
         for command in self.membership.take_commands():
             self.commands.append(command)
@@ -172,6 +178,8 @@ class Rehearsal:
                     self.alive[command.node] = ImaginedWorker(command.node, command)
                 case SignalWorker():
                     self.alive[command.node].signals.append(command.signal)
+                case Send(message=Ping()):
+                    self._answer_ping(self.alive[command.node])
                 case Send():
                     self.alive[command.node].received.append(command.message)
                 case Publish():

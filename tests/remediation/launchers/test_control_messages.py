@@ -25,7 +25,10 @@ from paramedic.remediation.launchers.local.messages import (
     Hello,
     Observe,
     OutcomeReply,
+    Ping,
     PlacementsReply,
+    Pong,
+    Raised,
     Ready,
     Replace,
     Stop,
@@ -62,6 +65,8 @@ REQUESTS: list[tuple[str, FromWorker | FromOperator]] = [
         ),
         Replace(NODE, 1, "k", "hang"),
     ),
+    ('{"type": "pong"}', Pong()),
+    ('{"type": "raised", "error": "ValueError: no"}', Raised("ValueError: no")),
     ('{"type": "observe", "a field of tomorrow": 1}', Observe()),
 ]
 
@@ -125,7 +130,9 @@ names = st.sampled_from(
 
 
 @given(
-    st.sampled_from(["hello", "ready", "store", "failed", "committed", "checkpoint", "replace"]),
+    st.sampled_from(
+        ["hello", "ready", "store", "failed", "committed", "checkpoint", "replace", "raised"]
+    ),
     st.dictionaries(names, json_values),
 )
 def test_no_field_does_more_than_be_refused(kind: str, fields: dict[str, object]) -> None:
@@ -149,12 +156,13 @@ def test_what_is_sent_to_workers_is_as_documented() -> None:
     }
     assert json.loads(encode(Abort(2))) == {"type": "abort", "generation": 2}
     assert encode(Stop()) == b'{"type": "stop"}\n'
+    assert encode(Ping()) == b'{"type": "ping"}\n'
 
 
 def test_answers_are_read_as_they_were_written() -> None:
     outcome = OutcomeReply(Effect.ALREADY_DONE, "k was applied before")
     placements = PlacementsReply(
-        JobName("demo"), 3, (Placement(NODE, 1, 77, 3), Placement(NODE, None, None, 0))
+        JobName("demo"), 3, (Placement(NODE, 1, 77, 3, 12), Placement(NODE, None, None, 0))
     )
     assert read_reply(encode(outcome)) == outcome
     assert read_reply(encode(placements)) == placements

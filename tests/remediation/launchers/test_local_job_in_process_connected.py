@@ -179,6 +179,7 @@ class KeptService:
         self.clock = SetClock()
         self.loop = EventLoop(self.clock)
         self.started: list[ChildProcess] = []
+        self.said: list[str] = []
         self.refuses = False
         spec = shell(folder, script)
         self.keeper = ServiceKeeper(
@@ -188,6 +189,7 @@ class KeptService:
                 environment=spec.environment,
                 log_path=spec.log_path,
                 back_off=BackOffRule(first_seconds=0.5, longest_seconds=10.0),
+                tell=self.said.append,
             ),
             self.loop,
             self.clock,
@@ -238,6 +240,9 @@ def test_a_service_that_cannot_be_started_again_is_tried_later(tmp_path: Path) -
     service.clock.seconds += 1.0
     service.loop.run_once()
     assert len(service.started) == 2
+    ended, back = service.said
+    assert ended.startswith("diagnose exited with 1; training goes on (")
+    assert back == "diagnose is back"
     service.close()
 
 

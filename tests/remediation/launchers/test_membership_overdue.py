@@ -140,7 +140,7 @@ def test_a_spare_that_froze_when_it_was_ready_is_ended_when_its_step_does_not_co
     assert job.states()[-1] == "training"
     assert job.node_of(1) == NODES[4]
     (note,) = [c.text for c in job.commands if isinstance(c, Note) and "is ended" in c.text]
-    assert note == "node-0003 did not make a step within 300 s and is ended"
+    assert note == "node-0003 (rank 1) did not make a step within 300 s and is ended"
 
 
 def test_a_frozen_spare_that_is_to_open_the_store_is_ended_too() -> None:

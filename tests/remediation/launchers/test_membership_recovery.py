@@ -231,7 +231,8 @@ def test_a_replaced_node_is_killed_and_its_exit_is_expected() -> None:
     job.cooperate()
     assert job.node_of(2) == NODES[3]
     (event,) = job.events(EventKind.PROCESS_EXIT)
-    assert event.details == {"signal": 9, "expected": True}
+    told = {"ended_by": "launcher", "reason": "a test"}
+    assert event.details == {"signal": 9, "expected": True, **told}
 
 
 def test_nobody_is_killed_twice_for_one_verdict() -> None:

@@ -267,3 +267,13 @@ def test_a_stop_while_a_failed_job_ends_keeps_the_failure() -> None:
     job.cooperate()
     assert job.over is not None
     assert (job.over.end, job.over.node) == (JobEnd.FAILED, NODES[1])
+
+
+def test_the_newest_step_of_each_worker_is_told_with_its_place_and_at_the_end() -> None:
+    job = training_job(ranks=2, spares=1)
+    job.say(NODES[1], Committed(0, 41))
+    steps = {place.node: place.step for place in job.membership.placements()}
+    assert steps == {NODES[0]: 0, NODES[1]: 41, NODES[2]: None}
+    job.stop()
+    job.cooperate()
+    assert job.events(EventKind.JOB_STATE)[-1].details["step"] == 41

@@ -34,6 +34,32 @@ def test_it_is_finished_when_every_process_exited_with_0() -> None:
     assert all(e.details["expected"] for e in job.events(EventKind.PROCESS_EXIT))
 
 
+def test_it_trains_with_all_its_ranks_once_all_processes_have_run_for_a_while() -> None:
+    job = plain_job(ran_seconds=29.9)
+    assert job.states() == ["starting"]
+    assert job.events(EventKind.MEMBERSHIP) == []
+    job.wait(0.1)
+    job.wait(300)
+    assert job.states() == ["starting", "training"]
+    joined = [(e.node, e.rank, e.details["change"]) for e in job.events(EventKind.MEMBERSHIP)]
+    assert joined == [(NODES[0], 0, "joined"), (NODES[1], 1, "joined")]
+
+
+def test_it_does_not_train_when_a_process_of_it_has_ended() -> None:
+    job = plain_job()
+    job.exit(NODES[1], code=0)
+    job.wait(300)
+    assert job.states() == ["starting"]
+
+
+def test_a_hello_that_comes_late_starts_the_job_as_one_with_the_library() -> None:
+    job = plain_job(ran_seconds=60)
+    job.cooperate()
+    assert job.states() == ["starting", "training", "starting", "warming_up", "training"]
+    ranks = [e.node for e in job.events(EventKind.MEMBERSHIP) if e.rank is not None]
+    assert ranks == NODES[:2]
+
+
 def test_a_failure_soon_after_the_start_fails_the_job() -> None:
     job = plain_job(ran_seconds=29)
     job.exit(NODES[1], code=2)
@@ -52,7 +78,7 @@ def test_a_failure_later_starts_everybody_anew_in_a_new_generation() -> None:
     assert list(job.alive) == NODES[2:4]
     started = [(w.started.rank, w.started.generation) for w in job.alive.values()]
     assert started == [(0, 1), (1, 1)]
-    assert job.states() == ["starting", "recovering", "starting"]
+    assert job.states() == ["starting", "training", "recovering", "starting"]
 
 
 def test_a_process_that_ignores_the_request_is_killed() -> None:

@@ -54,6 +54,12 @@ def test_an_abort_ends_the_generation(bench: Bench) -> None:
     bench.mailbox.check()
 
 
+def test_a_ping_is_answered_while_the_main_thread_does_something_else(bench: Bench) -> None:
+    bench.supervisor.sendall(b'{"type": "ping"}\n')
+    bench.supervisor.settimeout(_WAIT_SECONDS)
+    assert json.loads(bench.supervisor.recv(1000)) == {"type": "pong"}
+
+
 def test_a_message_in_pieces_and_two_messages_at_once_are_read(bench: Bench) -> None:
     bench.supervisor.sendall(b'{"type": "ab')
     bench.supervisor.sendall(b'ort", "generation": 0}\n{"type": "stop"}\n')

@@ -53,6 +53,18 @@ def test_abort_and_stop_are_read() -> None:
     assert parse_message(line(type="stop")) == Stop()
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError("a bad batch\nand more of it"), "ValueError: a bad batch"),
+        (KeyError(), "KeyError"),
+        (OSError("x" * 1000), f"OSError: {'x' * 300}"),
+    ],
+)
+def test_an_error_is_told_by_its_name_and_first_line(error: Exception, told: str) -> None:
+    assert json.loads(control_messages.raised(error)) == {"type": "raised", "error": told}
+
+
 def test_a_newer_protocol_s_message_is_not_an_error() -> None:
     assert parse_message(line(type="snapshot", depth=3)) == Unknown("snapshot")
 

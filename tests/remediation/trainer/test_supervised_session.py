@@ -117,7 +117,7 @@ def test_a_newcomer_goes_on_where_the_job_is() -> None:
 def test_the_end_is_told_once_and_after_everybody_has_met() -> None:
     script = Script()
     script.train()
-    script.session.close(failed=False)
+    script.session.close(None)
     assert script.finished() == [COUNT - 1]
     assert script.world.met == 1
 
@@ -190,8 +190,8 @@ def test_a_loop_left_early_is_finished_when_the_process_ends_well(
     script = Script()
     leave(script)
     assert script.finished() == [], "whether it ends well is not known yet"
-    script.session.close(failed=False)
-    script.session.close(failed=False)
+    script.session.close(None)
+    script.session.close(None)
     assert script.finished() == [2]
 
 
@@ -199,8 +199,10 @@ def test_a_loop_left_early_is_finished_when_the_process_ends_well(
 def test_a_loop_left_by_an_error_is_not_finished(leave: Callable[[Script], None]) -> None:
     script = Script()
     leave(script)
-    script.session.close(failed=True)
+    before = len(script.control.sent)
+    script.session.close(ValueError("a bad batch"))
     assert script.finished() == []
+    assert script.control.sent[before:] == [{"type": "raised", "error": "ValueError: a bad batch"}]
 
 
 def end_by_stop(script: Script) -> None:
@@ -223,7 +225,7 @@ def test_who_is_told_to_leave_exits_without_a_finish(
     with pytest.raises(SystemExit) as left:
         step(next(steps))
     assert left.value.code == code
-    script.session.close(failed=False)
+    script.session.close(None)
     assert script.finished() == []
     assert capsys.readouterr().err.count("\n") == (1 if code else 0)
 
@@ -231,7 +233,7 @@ def test_who_is_told_to_leave_exits_without_a_finish(
 def test_a_script_that_never_reaches_its_loop_finishes_nothing() -> None:
     script = Script()
     script.begin()
-    script.session.close(failed=False)
+    script.session.close(None)
     assert script.control.sent == []
 
 

@@ -75,7 +75,7 @@ class JobDocument(BaseModel):
     world_size: int = Field(description="Nodes that carry a rank now.")
     started_at: datetime
     ended_at: datetime | None
-    step: int | None = Field(description="The newest step that an event spoke of.")
+    step: int | None = Field(description="The newest step that is known to be done.")
     goodput: float | None = Field(description="Productive share of the wall time, 0..1.")
 
 

@@ -92,6 +92,8 @@ class Placement:
     """None for a spare."""
     process_id: int | None
     generation: int
+    step: int | None = None
+    """The newest step that it is known to have done; None where the launcher does not know."""
 
 
 class LauncherError(Exception):

@@ -65,6 +65,12 @@ class Jobs:
         if changes:
             self._update(event.job, changes)
 
+    def set_step(self, name: JobName, step: int, at: datetime) -> None:
+        """Keep the newest step; one that an event told later than `at` stays."""
+        row = self._row(name)
+        if row is not None and _newer(at, row.step_at):
+            self._update(name, {"step": step, "step_at": at})
+
     def set_goodput(self, name: JobName, goodput: float | None) -> None:
         """Keep the newest goodput, 0..1."""
         self._update(name, {"goodput": goodput})

@@ -7,7 +7,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from paramedic.remediation.trainer.control_messages import parse_message
+from paramedic.remediation.trainer.control_messages import Ping, parse_message, pong
 from paramedic.remediation.trainer.errors import ControlMessageError, SetupError
 
 if TYPE_CHECKING:
@@ -60,6 +60,10 @@ class ControlConnection:
             message = parse_message(line)
         except ControlMessageError as error:
             sys.stderr.write(f"paramedic: skipped a control line: {error}\n")
+            return
+        if isinstance(message, Ping):
+            # From this thread, so that it is answered whatever the main thread does.
+            self.send(pong())
         else:
             self._mailbox.deliver(message)
 

@@ -13,6 +13,7 @@ _HIGHEST_PORT = 65535
 _MOST = 2**31 - 1
 """What torch takes for ranks and sizes."""
 _SHOWN = 80
+_MOST_TOLD = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,18 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Ping:
+    """Answer at once: the supervisor wants to know whether this process could join."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """A message of a newer protocol; it is skipped."""
 
     kind: str
 
 
-SupervisorMessage = Assign | Abort | Stop | Unknown
+SupervisorMessage = Assign | Abort | Ping | Stop | Unknown
 
 
 class CheckpointResult(StrEnum):
@@ -72,6 +78,8 @@ def parse_message(line: bytes) -> SupervisorMessage:
             return Abort(_integer(fields, "generation", least=0))
         case "stop":
             return Stop()
+        case "ping":
+            return Ping()
         case other:
             return Unknown(str(other))
 
@@ -133,7 +141,7 @@ def failed(generation: int, reason: str, step: int | None) -> bytes:
 
 
 def committed(generation: int, step: int) -> bytes:
-    """First completed step of this worker in the generation."""
+    """This worker has completed a step in the generation; told at every step."""
     return _line(type="committed", generation=generation, step=step)
 
 
@@ -147,6 +155,18 @@ def checkpoint(generation: int, step: int, result: CheckpointResult, reason: str
 def finished(step: int) -> bytes:
     """The step loop ended after this step; the process will exit by itself."""
     return _line(type="finished", step=step)
+
+
+def pong() -> bytes:
+    """The answer to `ping`."""
+    return _line(type="pong")
+
+
+def raised(error: BaseException) -> bytes:
+    """An error that nobody caught ends this process."""
+    first = (str(error).splitlines() or [""])[0][:_MOST_TOLD]
+    name = type(error).__name__
+    return _line(type="raised", error=f"{name}: {first}" if first else name)
 
 
 def _line(**fields: Any) -> bytes:

@@ -81,8 +81,8 @@ def _supervised(
 
 
 def _close(session: SupervisedSession) -> None:
-    # The interpreter sets `last_type` before anything at exit, for an error that nobody caught.
-    session.close(failed=hasattr(sys, "last_type"))
+    # The interpreter sets `last_value` before anything at exit, for an error that nobody caught.
+    session.close(getattr(sys, "last_value", None))
 
 
 def _assemble(

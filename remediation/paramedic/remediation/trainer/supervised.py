@@ -179,13 +179,16 @@ class SupervisedSession:
             self._parts.checkpoints.wait(_CHECKPOINT_SECONDS)
         self._parts.control.send(control_messages.finished(self._state.progress.next_step - 1))
 
-    def close(self, *, failed: bool) -> None:
+    def close(self, error: BaseException | None) -> None:
         """At the process's end: leave the group and stop the threads.
 
-        A loop that was left early is finished too, unless the user's code `failed`: whether a
-        `break` or an error has closed the generator cannot be known before.
+        A loop that was left early is finished too, unless an `error` of the user's code ends the
+        process: whether a `break` or an error has closed the generator cannot be known before.
+        The error is told before the peers can see the group break, so that nobody else is blamed.
         """
-        if not failed and self._left_early_by_choice():
+        if error is not None:
+            self._parts.control.send(control_messages.raised(error))
+        elif self._left_early_by_choice():
             self._finish()
         if self._parts.telemetry is not None:
             self._parts.telemetry.stop(_CLOSE_SECONDS)

@@ -42,6 +42,8 @@ def serve(control: socket.socket) -> int:
         message = json.loads(line)
         if message["type"] == "stop" and not IS_DEAF:
             return 0
+        if message["type"] == "ping":
+            send(control, type="pong")
         if message["type"] == "abort":
             step = message["generation"] + 10
             send(control, type="failed", generation=step - 10, reason="aborted", step=step)

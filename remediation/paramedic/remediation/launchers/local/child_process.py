@@ -47,6 +47,15 @@ class ChildProcess:
         """The process's id, which is also the id of its group."""
         return self._process.pid
 
+    @property
+    def has_exited(self) -> bool:
+        """Whether it has ended, perhaps without having been reaped."""
+        look = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return (
+            self._process.returncode is not None
+            or os.waitid(os.P_PID, self._process.pid, look) is not None
+        )
+
     def signal_group(self, number: signal.Signals) -> None:
         """Signal the process and all that it started; harmless when all are gone."""
         if self._process.returncode is None:

@@ -26,14 +26,28 @@ class MembershipRules:
     max_recoveries_without_progress: int = 3
     """Getting further than ever before between two recoveries starts the count anew."""
     restart_after_seconds: float = 30.0
-    """A job without the trainer library is restarted only if it has run for this long."""
+    """A job without the trainer library counts as training once it has run for this long.
+
+    Only then is it restarted after a failure.
+    """
     exit_notice_seconds: float = 3.0
     """How long a survivor's `failed` waits for the exit that explains it."""
+    raised_exit_seconds: float = 30.0
+    """How long a worker that said `raised` may take to exit before it is made to."""
     ready_timeout_seconds: float = 300.0
     """A spare or newcomer is ended when it needs longer until `ready`, or until its first step.
 
-    The ranks that the job starts with are left alone: what they load may take any time.
+    The ranks that the job starts with may load for any time, as long as all of them do.
     """
+    start_timeout_seconds: float = 120.0
+    """How long after the first rank was ready the other ranks of the start may need for that.
+
+    A rank that needs longer is ended, and its rank goes to a spare or to a new worker.
+    """
+    ping_seconds: float = 2.0
+    """How often a worker that waits for its assignment is asked whether it lives."""
+    unanswered_pings: int = 5
+    """A waiting worker that leaves so many pings in a row unanswered is ended."""
     reconnect_seconds: float = 15.0
     """A worker that has lost its control connection for this long is ended."""
     stop_grace_seconds: float = 5.0
@@ -57,6 +71,9 @@ class MembershipRules:
                 f"ready_timeout_seconds: {self.ready_timeout_seconds} is not above zero: "
                 "give a new worker time to import what it needs"
             )
+        for name in ("start_timeout_seconds", "ping_seconds", "unanswered_pings"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name}: {getattr(self, name)} is not above zero")
 
 
 class JobEnd(StrEnum):

@@ -64,7 +64,7 @@ def ask_by_signal(job: JobRecord, now: float) -> None:
     """End a plain script's processes, so that they can be started anew."""
     for worker in job.roster.live:
         worker.exit_is_expected = True
-        job.signal(worker, signal.SIGTERM)
+        job.signal(worker, signal.SIGTERM, "all processes are started anew")
     job.kill_at = now + job.rules.stop_grace_seconds
 
 
@@ -88,7 +88,9 @@ def tell_when_empty(job: JobRecord) -> None:
     if job.stage is not Stage.ENDING or job.roster.live or job.over is None:
         return
     job.stage = Stage.OVER
-    job.publish_state(JobState.FINISHED, result=job.over.end.value, reason=job.over.reason)
+    newest = {} if job.steps.newest is None else {"step": job.steps.newest}
+    told: dict[str, str | int] = {"result": job.over.end.value, "reason": job.over.reason}
+    job.publish_state(JobState.FINISHED, **told, **newest)
     job.outbox.append(job.over)
 
 
@@ -98,7 +100,8 @@ def describe(worker: Worker, status: ExitStatus) -> str:
     Such as `node-0002 (rank 2) was ended by SIGKILL`.
     """
     who = "a spare" if worker.rank is None else f"rank {worker.rank}"
-    why = f" ({worker.why_ended})" if worker.why_ended else ""
+    reason = worker.why_ended if worker.was_ended_by_launcher(status) else worker.raised
+    why = f" ({reason})" if reason else ""
     return f"{worker.node} ({who}) {status}{why}"
 
 
@@ -127,8 +130,9 @@ def _ask_to_leave(job: JobRecord, workers: Iterable[Worker], now: float) -> None
 def _ask_one(job: JobRecord, worker: Worker) -> None:
     has_library = worker.phase is not WorkerPhase.STARTED and worker.unreachable_since is None
     in_its_loop = has_library and worker.phase is not WorkerPhase.FINISHED
+    worker.why_ended = worker.why_ended or _why(job)
     if not in_its_loop:
-        job.signal(worker, signal.SIGTERM)
+        job.signal(worker, signal.SIGTERM, worker.why_ended)
         return
     if worker.generation is not None and not worker.was_aborted:
         worker.was_aborted = True
@@ -139,4 +143,8 @@ def _ask_one(job: JobRecord, worker: Worker) -> None:
 
 def _kill(job: JobRecord, workers: Iterable[Worker]) -> None:
     for worker in workers:
-        job.signal(worker, signal.SIGKILL)
+        job.signal(worker, signal.SIGKILL, _why(job))
+
+
+def _why(job: JobRecord) -> str:
+    return "its job does not go on" if job.over is None else f"its job has {job.over.end.value}"

@@ -76,6 +76,9 @@ class JobRecord:
     applied_keys: set[str] = field(default_factory=set)
     last_lost: tuple[Worker, ExitStatus] | None = None
     """The newest loss of a rank, for the result if it cannot be made good."""
+    start_due_at: float | None = None
+    """When the ranks of the start have to be ready; None before the first one is."""
+    start_note_at: float | None = None
     regroup_at: float | None = None
     regroup_reason: str = ""
     spare_not_before: float = 0.0
@@ -102,16 +105,18 @@ class JobRecord:
         """Tell a worker something."""
         self.outbox.append(Send(worker.node, message))
 
-    def signal(self, worker: Worker, number: signal.Signals) -> None:
-        """End a worker's process group, now or at its own pace."""
+    def signal(self, worker: Worker, number: signal.Signals, why: str) -> None:
+        """End a worker's process group, now or at its own pace; the first reason is kept."""
         worker.was_ended = True
+        worker.was_signalled = True
+        worker.why_ended = worker.why_ended or why
         self.outbox.append(SignalWorker(worker.node, number))
 
     def end_by_itself(self, worker: Worker, why: str) -> None:
         """End a worker that does not do what is waited for; its exit is a loss like any other."""
-        worker.why_ended = why
-        self.note(f"{worker.node} {why} and is ended")
-        self.signal(worker, SIGKILL)
+        whose = "" if worker.rank is None else f" (rank {worker.rank})"
+        self.note(f"{worker.node}{whose} {why} and is ended")
+        self.signal(worker, SIGKILL, why)
 
     def note(self, text: str) -> None:
         """Write to the supervisor's log."""
@@ -141,7 +146,14 @@ class JobRecord:
             else {"signal": int(status.signal)}
         )
         generation = self.generation if worker.generation is None else worker.generation
-        details = {**how, "expected": expected}
+        details = {**how, "expected": expected, **_told_of(worker, status)}
         self.outbox.append(
             Publish(EventKind.PROCESS_EXIT, worker.node, worker.rank, generation, details)
         )
+
+
+def _told_of(worker: Worker, status: ExitStatus) -> dict[str, str]:
+    """Who ended it and why, where that is known."""
+    if worker.was_ended_by_launcher(status):
+        return {"ended_by": "launcher", "reason": worker.why_ended}
+    return {"reason": worker.raised} if worker.raised else {}

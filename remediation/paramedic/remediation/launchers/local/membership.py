@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paramedic.ingest.contract import EventKind
-from paramedic.remediation.launchers.local import ending, plain_restart, recovery
+from paramedic.remediation.launchers.local import ending, patience, plain_restart, recovery
 from paramedic.remediation.launchers.local.commands import Command, MembershipRules, Publish
 from paramedic.remediation.launchers.local.job_record import JobRecord, Stage
 from paramedic.remediation.launchers.local.messages import (
@@ -19,6 +19,8 @@ from paramedic.remediation.launchers.local.messages import (
     Finished,
     FromWorker,
     Hello,
+    Pong,
+    Raised,
     Ready,
     Replace,
     Store,
@@ -71,6 +73,7 @@ class Membership:
                 worker.rank,
                 worker.process_id,
                 job.generation if worker.generation is None else worker.generation,
+                worker.step,
             )
             for worker in job.roster.live
         )
@@ -108,6 +111,13 @@ class Membership:
         self._after_exit(worker, status, now)
         self._settle(now)
 
+    def ended_before_the_signal(self, node: NodeName) -> None:
+        """A signal came too late: the worker's process had already ended by itself."""
+        worker = self._job.roster.find(node)
+        if worker is not None:
+            worker.was_signalled = False
+            worker.why_ended = ""
+
     def heard(self, node: NodeName, message: FromWorker, now: float) -> None:
         """A worker sent a message over its control connection."""
         worker = self._job.roster.find(node)
@@ -139,26 +149,31 @@ class Membership:
         """Do what is due."""
         ending.make_the_late_leave(self._job, now)
         recovery.regroup_when_due(self._job, now)
-        self._end_the_unreachable(now)
-        self._end_the_overdue(now)
+        plain_restart.trains_when_due(self._job, now)
+        patience.do_what_is_due(self._job, now)
         self._settle(now)
 
     def next_deadline(self) -> float | None:
         """When `time_passed` has something to do, or None."""
         job = self._job
-        waits = [job.kill_at, job.regroup_at, *self._reconnect_deadlines().values()]
-        waits += [worker.due_at for worker in job.roster.live if not worker.was_ended]
+        waits = [job.kill_at, job.regroup_at, plain_restart.trains_at(job)]
+        waits += patience.deadlines(job)
         if self._lacks_spares():
             waits.append(job.spare_not_before)
         return min((wait for wait in waits if wait is not None), default=None)
 
     def _take_message(self, worker: Worker, message: FromWorker, now: float) -> None:
         job = self._job
+        patience.answered(worker)
         match message:
             case Hello():
                 self._greeted(worker, message.process_id, now)
             case Ready():
-                self._ready(worker)
+                self._ready(worker, now)
+            case Pong():
+                return
+            case Raised():
+                recovery.raised(job, worker, message.error, now)
             case Store():
                 recovery.store_is_open(job, worker, message.generation, message.port, now)
             case Failed():
@@ -180,14 +195,15 @@ class Membership:
         if not job.has_library and not worker.was_ended and job.stage is Stage.STARTING:
             job.has_library = True
             job.wants_spares = True
+            plain_restart.is_none_after_all(job)
             recovery.fail_if_incomplete(job, now)
 
-    def _ready(self, worker: Worker) -> None:
+    def _ready(self, worker: Worker, now: float) -> None:
         if worker.phase is not WorkerPhase.GREETED:
             self._job.note(f"ready from {worker.node}, which is {worker.phase.name}, was ignored")
             return
         worker.phase = WorkerPhase.READY
-        worker.due_at = None
+        patience.worker_is_ready(self._job, worker, now)
         if worker.is_spare:
             self._job.publish_membership("joined", worker.node, None)
 
@@ -199,6 +215,7 @@ class Membership:
         worker.phase = WorkerPhase.FINISHED
         worker.due_at = None
         if step >= 0:
+            worker.step = step
             job.steps.saw(step)
         job.finished_ranks.add(worker.rank)
         if job.stage is Stage.RECOVERING:
@@ -243,23 +260,3 @@ class Membership:
         job = self._job
         in_life = job.stage in (Stage.STARTING, Stage.RUNNING) and not job.finished_ranks
         return in_life and job.wants_spares and len(job.roster.spares) < job.rules.spares
-
-    def _reconnect_deadlines(self) -> dict[NodeName, float]:
-        return {
-            worker.node: worker.unreachable_since + self._job.rules.reconnect_seconds
-            for worker in self._job.roster.live
-            if worker.unreachable_since is not None and not worker.was_ended
-        }
-
-    def _end_the_unreachable(self, now: float) -> None:
-        for node, deadline in self._reconnect_deadlines().items():
-            worker = self._job.roster.find(node)
-            if worker is not None and now >= deadline:
-                self._job.end_by_itself(worker, "lost its control connection")
-
-    def _end_the_overdue(self, now: float) -> None:
-        for worker in self._job.roster.live:
-            if worker.due_at is not None and now >= worker.due_at and not worker.was_ended:
-                what = "was not ready" if worker.generation is None else "did not make a step"
-                limit_seconds = self._job.rules.ready_timeout_seconds
-                self._job.end_by_itself(worker, f"{what} within {limit_seconds:g} s")

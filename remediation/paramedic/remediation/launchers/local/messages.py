@@ -7,16 +7,16 @@ a newer trainer library can talk to an older supervisor.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, TypeVar, get_args
 
 from paramedic.ingest.contract import JobName, NodeName
 from paramedic.remediation.launchers.local.fields import Fields, MessageError
 from paramedic.remediation.launchers.port import Effect, Placement
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Kind = TypeVar("Kind")
 
 
 class CheckpointResult(StrEnum):
@@ -35,11 +35,6 @@ class Hello:
     node: NodeName
     process_id: int
 
-    @classmethod
-    def read(cls, fields: Fields) -> Hello:
-        """From the fields of a line."""
-        return cls(NodeName(fields.text("node")), fields.number("process_id"))
-
 
 @dataclass(frozen=True, slots=True)
 class Ready:
@@ -47,11 +42,6 @@ class Ready:
 
     type: ClassVar[str] = "ready"
     node: NodeName
-
-    @classmethod
-    def read(cls, fields: Fields) -> Ready:
-        """From the fields of a line."""
-        return cls(NodeName(fields.text("node")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +51,6 @@ class Store:
     type: ClassVar[str] = "store"
     generation: int
     port: int
-
-    @classmethod
-    def read(cls, fields: Fields) -> Store:
-        """From the fields of a line."""
-        return cls(fields.number("generation"), fields.number("port"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +63,14 @@ class Failed:
     step: int | None = None
     """The newest step that this worker has committed; optional."""
 
-    @classmethod
-    def read(cls, fields: Fields) -> Failed:
-        """From the fields of a line."""
-        reason = fields.optional_text("reason") or "no reason given"
-        return cls(fields.number("generation"), reason, fields.optional_number("step"))
-
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The first step that this worker completed in the generation."""
+    """This worker has completed a step in the generation."""
 
     type: ClassVar[str] = "committed"
     generation: int
     step: int
-
-    @classmethod
-    def read(cls, fields: Fields) -> Committed:
-        """From the fields of a line."""
-        return cls(fields.number("generation"), fields.number("step"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +83,6 @@ class Checkpoint:
     result: CheckpointResult
     reason: str | None = None
 
-    @classmethod
-    def read(cls, fields: Fields) -> Checkpoint:
-        """From the fields of a line."""
-        result = fields.choice("result", CheckpointResult)
-        reason = fields.optional_text("reason")
-        return cls(fields.number("generation"), fields.number("step"), result, reason)
-
 
 @dataclass(frozen=True, slots=True)
 class Finished:
@@ -125,10 +92,20 @@ class Finished:
     step: int
     """The last step that was done; -1 when there was none to do."""
 
-    @classmethod
-    def read(cls, fields: Fields) -> Finished:
-        """From the fields of a line."""
-        return cls(fields.number("step", least=-1))
+
+@dataclass(frozen=True, slots=True)
+class Pong:
+    """The answer to `ping`."""
+
+    type: ClassVar[str] = "pong"
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An error that nobody caught ends this process; said before it lets go of its group."""
+
+    type: ClassVar[str] = "raised"
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,29 +120,12 @@ class Replace:
     job: JobName | None = None
     """Optional; a supervisor of another job refuses."""
 
-    @classmethod
-    def read(cls, fields: Fields) -> Replace:
-        """From the fields of a line."""
-        job = fields.optional_text("job")
-        return cls(
-            node=NodeName(fields.text("node")),
-            generation=fields.number("generation"),
-            idempotency_key=fields.text("idempotency_key"),
-            reason=fields.text("reason"),
-            job=None if job is None else JobName(job),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Observe:
     """Somebody asks which node carries which rank."""
 
     type: ClassVar[str] = "observe"
-
-    @classmethod
-    def read(cls, _fields: Fields) -> Observe:
-        """From the fields of a line: there are none."""
-        return cls()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,17 +156,19 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Ping:
+    """Answer `pong`: it is to be known whether this worker could join."""
+
+    type: ClassVar[str] = "ping"
+
+
+@dataclass(frozen=True, slots=True)
 class OutcomeReply:
     """The answer to `replace`."""
 
     type: ClassVar[str] = "outcome"
     effect: Effect
     reason: str
-
-    @classmethod
-    def read(cls, fields: Fields) -> OutcomeReply:
-        """From the fields of a line."""
-        return cls(fields.choice("effect", Effect), fields.text("reason"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,33 +180,73 @@ class PlacementsReply:
     generation: int
     placements: tuple[Placement, ...]
 
-    @classmethod
-    def read(cls, fields: Fields) -> PlacementsReply:
-        """From the fields of a line."""
-        rows = tuple(_placement(row) for row in fields.rows("placements"))
-        return cls(JobName(fields.text("job")), fields.number("generation"), rows)
 
-
-FromWorker = Hello | Ready | Store | Failed | Committed | Checkpoint | Finished
+FromWorker = Hello | Ready | Store | Failed | Committed | Checkpoint | Finished | Pong | Raised
 FromOperator = Replace | Observe
-ToWorker = Assign | Abort | Stop
+ToWorker = Assign | Abort | Ping | Stop
 Reply = OutcomeReply | PlacementsReply
 
-_REQUESTS: dict[str, Callable[[Fields], FromWorker | FromOperator]] = {
-    Hello.type: Hello.read,
-    Ready.type: Ready.read,
-    Store.type: Store.read,
-    Failed.type: Failed.read,
-    Committed.type: Committed.read,
-    Checkpoint.type: Checkpoint.read,
-    Finished.type: Finished.read,
-    Replace.type: Replace.read,
-    Observe.type: Observe.read,
+_Reader = Callable[[Fields, str], Any]
+_Table = Mapping[type, Mapping[str, _Reader]]
+"""How each field of a message is read, in the order of the fields."""
+
+
+def _reason(fields: Fields, name: str) -> str:
+    return fields.optional_text(name) or "no reason given"
+
+
+def _step_or_none_done(fields: Fields, name: str) -> int:
+    return fields.number(name, least=-1)
+
+
+def _placements(fields: Fields, name: str) -> tuple[Placement, ...]:
+    return tuple(Placement(**_fields_of(_PLACEMENT, row)) for row in fields.rows(name))
+
+
+_REQUESTS: _Table = {
+    Hello: {"node": Fields.text, "process_id": Fields.number},
+    Ready: {"node": Fields.text},
+    Store: {"generation": Fields.number, "port": Fields.number},
+    Failed: {"generation": Fields.number, "reason": _reason, "step": Fields.optional_number},
+    Committed: {"generation": Fields.number, "step": Fields.number},
+    Checkpoint: {
+        "generation": Fields.number,
+        "step": Fields.number,
+        "result": lambda fields, name: fields.choice(name, CheckpointResult),
+        "reason": Fields.optional_text,
+    },
+    Finished: {"step": _step_or_none_done},
+    Pong: {},
+    Raised: {"error": Fields.text},
+    Replace: {
+        "node": Fields.text,
+        "generation": Fields.number,
+        "idempotency_key": Fields.text,
+        "reason": Fields.text,
+        "job": Fields.optional_text,
+    },
+    Observe: {},
 }
-_REPLIES: dict[str, Callable[[Fields], Reply]] = {
-    OutcomeReply.type: OutcomeReply.read,
-    PlacementsReply.type: PlacementsReply.read,
+_REPLIES: _Table = {
+    OutcomeReply: {
+        "effect": lambda fields, name: fields.choice(name, Effect),
+        "reason": Fields.text,
+    },
+    PlacementsReply: {
+        "job": Fields.text,
+        "generation": Fields.number,
+        "placements": _placements,
+    },
 }
+_PLACEMENT: Mapping[str, _Reader] = {
+    "node": Fields.text,
+    "rank": Fields.optional_number,
+    "process_id": Fields.optional_number,
+    "generation": Fields.number,
+    "step": Fields.optional_number,
+}
+_REQUEST_TYPES = {kind.type: kind for kind in get_args(FromWorker | FromOperator)}
+_REPLY_TYPES = {kind.type: kind for kind in get_args(Reply)}
 
 
 def encode(message: FromWorker | FromOperator | ToWorker | Reply) -> bytes:
@@ -256,25 +258,25 @@ def encode(message: FromWorker | FromOperator | ToWorker | Reply) -> bytes:
 def read_request(line: bytes) -> FromWorker | FromOperator:
     """What a client sent to the supervisor. Raises MessageError."""
     fields = Fields.of_line(line)
-    kind = fields.text("type")
-    if kind not in _REQUESTS:
-        raise MessageError(f"type: no message is called {kind[:40]!r}")
-    return _REQUESTS[kind](fields)
+    kind = _kind(fields, _REQUEST_TYPES, "message")
+    message: FromWorker | FromOperator = kind(**_fields_of(_REQUESTS[kind], fields))
+    return message
 
 
 def read_reply(line: bytes) -> Reply:
     """What the supervisor answered to an operator. Raises MessageError."""
     fields = Fields.of_line(line)
-    kind = fields.text("type")
-    if kind not in _REPLIES:
-        raise MessageError(f"type: no answer is called {kind[:40]!r}")
-    return _REPLIES[kind](fields)
+    kind = _kind(fields, _REPLY_TYPES, "answer")
+    reply: Reply = kind(**_fields_of(_REPLIES[kind], fields))
+    return reply
 
 
-def _placement(row: Fields) -> Placement:
-    return Placement(
-        node=NodeName(row.text("node")),
-        rank=row.optional_number("rank"),
-        process_id=row.optional_number("process_id"),
-        generation=row.number("generation"),
-    )
+def _kind(fields: Fields, types: Mapping[str, type[Kind]], what: str) -> type[Kind]:
+    name = fields.text("type")
+    if name not in types:
+        raise MessageError(f"type: no {what} is called {name[:40]!r}")
+    return types[name]
+
+
+def _fields_of(readers: Mapping[str, _Reader], fields: Fields) -> dict[str, Any]:
+    return {name: read(fields, name) for name, read in readers.items()}

@@ -36,9 +36,40 @@ def start_all(job: JobRecord, now: float) -> None:
     """Start every rank at once."""
     job.started_at = now
     job.stage = Stage.STARTING
+    job.is_training = False
     for rank in range(job.rules.ranks):
         job.start_worker(rank, now, told_by_environment=True)
     job.publish_state(JobState.STARTING)
+
+
+def trains_at(job: JobRecord) -> float | None:
+    """When a script without the trainer library counts as training; None when it may not.
+
+    It says nothing, so all that is known is that every process of it lives.
+    """
+    is_silent = job.stage is Stage.STARTING and not (job.has_library or job.is_training)
+    if not is_silent or len(job.roster.carriers()) < job.rules.ranks:
+        return None
+    return job.started_at + job.rules.restart_after_seconds
+
+
+def trains_when_due(job: JobRecord, now: float) -> None:
+    """All processes have run for a while: say so, and who they are."""
+    due_at = trains_at(job)
+    if due_at is None or now < due_at:
+        return
+    job.is_training = True
+    for rank, worker in job.roster.carriers().items():
+        job.placed[rank] = worker.node
+        job.publish_membership("joined", worker.node, rank)
+    job.publish_state(JobState.TRAINING)
+
+
+def is_none_after_all(job: JobRecord) -> None:
+    """The first hello came late: what was taken as training was the time before it."""
+    if job.is_training:
+        job.is_training = False
+        job.publish_state(JobState.STARTING)
 
 
 def start_anew_when_empty(job: JobRecord, now: float) -> None:

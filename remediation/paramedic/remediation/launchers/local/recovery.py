@@ -97,7 +97,8 @@ def store_is_open(job: JobRecord, worker: Worker, generation: int, port: int, no
 
 
 def committed(job: JobRecord, worker: Worker, generation: int, step: int) -> None:
-    """A worker completed its first step of a generation."""
+    """A worker completed a step of a generation."""
+    worker.step = step
     is_current = job.stage is Stage.RUNNING and generation == job.generation
     if not is_current or worker.generation != generation or worker.rank is None:
         _saw_of(job, generation, step)
@@ -114,12 +115,33 @@ def collective_failed(
     """A survivor noticed that its generation broke, perhaps before the exit was seen."""
     if step is not None:
         _saw_of(job, generation, step)
-    if generation == worker.generation:
+    if generation == worker.generation and not worker.raised:
         worker.due_at = None
     is_current = job.stage is Stage.RUNNING and generation == job.generation == worker.generation
-    if is_current and job.regroup_at is None and not worker.was_ended:
+    is_news = job.regroup_at is None and not worker.was_ended and not _explains_itself(job)
+    if is_current and is_news:
         job.regroup_at = now + job.rules.exit_notice_seconds
         job.regroup_reason = f"{worker.node} says: {reason}"
+
+
+def raised(job: JobRecord, worker: Worker, error: str, now: float) -> None:
+    """An error ends the worker's process: its exit explains the break that survivors tell of.
+
+    It says so before it lets go of the group, but the survivors' words may be read first.
+    """
+    worker.raised = error
+    if worker.phase is not WorkerPhase.FINISHED:
+        worker.due_at = now + job.rules.raised_exit_seconds
+    if worker.generation == job.generation:
+        job.regroup_at = None
+
+
+def _explains_itself(job: JobRecord) -> bool:
+    """Whether a member of the running generation is about to exit."""
+    return any(
+        worker.raised and worker.generation == job.generation
+        for worker in job.roster.carriers().values()
+    )
 
 
 def _saw_of(job: JobRecord, generation: int, step: int) -> None:
@@ -142,7 +164,8 @@ def _obstacle(job: JobRecord, worker: Worker, status: ExitStatus) -> str | None:
     """Why the rank cannot be filled, or None; takes one recovery from the budget if it can."""
     if job.finished_ranks:
         return _after_others(job)
-    if not job.steps.has_any and not worker.exit_is_expected:
+    is_own_end = not worker.exit_is_expected and not worker.was_ended_by_launcher(status)
+    if not job.steps.has_any and is_own_end:
         return "before any rank had committed a step"
     if status.is_success and not worker.exit_is_expected and not job.early_leaves.spend():
         return (
@@ -176,7 +199,7 @@ def _end_generation(job: JobRecord, *, waiting: bool) -> None:
     for survivor in job.roster.carriers().values():
         if survivor.generation is not None and not (survivor.was_aborted or survivor.was_ended):
             survivor.was_aborted = True
-            survivor.due_at = None
+            survivor.due_at = survivor.due_at if survivor.raised else None
             job.send(survivor, Abort(survivor.generation))
 
 

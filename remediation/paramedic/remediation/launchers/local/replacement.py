@@ -31,7 +31,7 @@ def replace(job: JobRecord, request: Replace) -> Outcome:
         return refusal
     job.applied_keys.add(request.idempotency_key)
     worker.exit_is_expected = True
-    job.signal(worker, signal.SIGKILL)
+    job.signal(worker, signal.SIGKILL, request.reason)
     return Outcome(Effect.APPLIED, f"{worker.node} is ended, rank {worker.rank} moves on")
 
 

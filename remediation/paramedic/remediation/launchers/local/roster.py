@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from paramedic.ingest.contract import NodeName
+
+if TYPE_CHECKING:
+    from paramedic.remediation.launchers.local.exit_status import ExitStatus
 
 
 class WorkerPhase(IntEnum):
@@ -42,20 +46,43 @@ class Worker:
     """Whether it knows that its generation is over."""
     was_ended: bool = False
     """Whether it was told or made to exit; nothing is assigned to it any more."""
+    was_signalled: bool = False
+    """Whether a signal was sent to its process while that lived."""
     exit_is_expected: bool = False
     has_committed: bool = False
     """Whether it has ever completed a step."""
+    step: int | None = None
+    """The newest step that it said it has committed."""
     due_at: float | None = None
     """When it is ended, unless it has said what is waited for; None when nothing is."""
     why_ended: str = ""
-    """Why the supervisor ended it by itself, for people."""
+    """Why the launcher wanted it to end, for people."""
+    raised: str = ""
+    """The error that ends its process, as it said itself before it exited."""
     unreachable_since: float | None = None
+    ping_at: float | None = None
+    """When it is asked next whether it lives; None when it is not asked."""
+    unanswered_pings: int = 0
+
+    @property
+    def could_join(self) -> bool:
+        """Whether it is connected, answers and stays, as far as is known."""
+        is_in_reach = self.unreachable_since is None and not self.seems_silent
+        return is_in_reach and not (self.was_ended or self.raised)
 
     @property
     def is_assignable(self) -> bool:
         """Whether it could be told to join a generation now."""
-        in_reach = self.unreachable_since is None and not self.was_ended
-        return in_reach and self.phase in (WorkerPhase.READY, WorkerPhase.MEMBER)
+        return self.could_join and self.phase in (WorkerPhase.READY, WorkerPhase.MEMBER)
+
+    @property
+    def seems_silent(self) -> bool:
+        """Whether it did not answer for longer than one ping can be under way."""
+        return self.unanswered_pings > 1
+
+    def was_ended_by_launcher(self, status: ExitStatus) -> bool:
+        """Whether this end came of a signal, or of the request to leave the loop."""
+        return bool(self.why_ended) and (self.was_signalled or status.is_success)
 
     @property
     def is_spare(self) -> bool:
@@ -109,5 +136,5 @@ class Roster:
 
     def best_spare(self) -> Worker | None:
         """The spare that has come furthest, the oldest among equals."""
-        in_reach = [spare for spare in self.spares if spare.unreachable_since is None]
-        return max(in_reach, key=lambda spare: spare.phase, default=None)
+        able = [spare for spare in self.spares if spare.could_join]
+        return max(able, key=lambda spare: spare.phase, default=None)

@@ -171,8 +171,11 @@ class Supervisor:
 
     def _signal_worker(self, command: SignalWorker) -> None:
         child = self._children.get(command.node)
-        if child is not None:
-            child.signal_group(command.signal)
+        if child is None:
+            return
+        if child.has_exited:
+            self._membership.ended_before_the_signal(command.node)
+        child.signal_group(command.signal)
 
     def _send(self, command: Send) -> None:
         if self._desk is not None:
