@@ -33,6 +33,9 @@ class Topic(StrEnum):
     """Verdicts, one JSON object a message."""
     DEAD_LETTER = "dead-letter.v1"
     """What could not be read, with the reason."""
+    SLOTS = "slots.v1"
+    """Dense slots of jobs with more than one shard: a telemetry batch with all that the shard's
+    nodes said of one second, under the key of the job's first shard."""
 
     def qualified(self, prefix: str = "paramedic") -> str:
         """The topic's name at the broker, such as `paramedic.telemetry.v1`."""
@@ -126,8 +129,8 @@ class Table:
     """The node of each row."""
     indices: tuple[int, ...] | None
     """GPU index or rank of each row; None for node rows."""
-    columns: Mapping[str, tuple[float, ...]]
-    """Metric id to one value a row."""
+    columns: Mapping[str, Sequence[float]]
+    """Metric id to one value a row: a tuple, an array, a view of the message it came in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,10 @@ class TelemetryBatch:
     second: int
     """The slot: Unix seconds, UTC."""
     tables: tuple[Table, ...]
+    shard: int = 0
+    """Which part of the job's nodes this speaks of."""
+    shards: int = 1
+    """How many parts the job has; more than one makes the shards be aligned before diagnosis."""
 
 
 class EventKind(StrEnum):

@@ -44,13 +44,15 @@ def _body(batch: TelemetryBatch, facts: Layout) -> bytes:
 
 
 def _header(batch: TelemetryBatch, facts: Layout) -> bytes:
-    fields = {
+    fields: dict[str, object] = {
         "generation": batch.generation,
         "job": batch.job,
         "second": batch.second,
         "tables": [_table_header(table, facts) for table in batch.tables],
         "version": facts.version,
     }
+    if (batch.shard, batch.shards) != (0, 1):
+        fields |= {"shard": batch.shard, "shards": batch.shards}
     check_header(fields)
     return json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
