@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from paramedic.api.wiring.errors import PreflightError
-from paramedic.api.wiring.outbox import Outbox
+from paramedic.ingest.bus.outbox import Outbox
 from paramedic.ingest.contract import Start, Subscription, Topic
 
 _EVENTS_KEPT = 10_000

@@ -7,7 +7,7 @@ import threading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paramedic.api.wiring.outbox import Outbox
+from paramedic.ingest.bus.outbox import Outbox
 from paramedic.ingest.contract import BusUnavailableError, Topic
 
 
@@ -99,3 +99,31 @@ def test_many_threads_may_offer_at_once() -> None:
     outbox.start()
     assert outbox.close(10.0)
     assert len(publisher.accepted) == 400
+
+
+def test_letters_that_have_waited_too_long_are_dropped_and_counted() -> None:
+    now = [0.0]
+    publisher = FlakyPublisher(set())
+    outbox = Outbox(lambda: publisher, 100, keep_seconds=3.0, clock=lambda: now[0])
+    for number in range(10):
+        now[0] = float(number)
+        outbox.offer(Topic.TELEMETRY, "job/0", bytes([number]))
+    outbox.start()
+    outbox.close(10.0)
+    assert (outbox.dropped, outbox.sent) == (6, 4)
+    assert publisher.accepted == [b"\x06", b"\x07", b"\x08", b"\x09"]
+
+
+def test_an_outbox_tells_why_the_bus_takes_nothing_and_when_it_does_again() -> None:
+    publisher = FlakyPublisher({1, 2})
+    troubles: list[str | None] = []
+
+    def look(_seconds: float) -> bool:
+        troubles.append(outbox.trouble)
+        return False
+
+    outbox = Outbox(lambda: publisher, 10, wait=look)
+    outbox.offer(Topic.EVENTS, "job/0", b"x")
+    outbox.start()
+    assert outbox.close(10.0)
+    assert (troubles, outbox.trouble) == (["planned", "planned"], None)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,12 +23,15 @@ class Letter:
     topic: Topic
     key: str
     payload: bytes
+    offered_at: float
+    """Seconds of the outbox's clock."""
 
 
 class Outbox:
     """A bounded queue in front of a publisher. `offer` never waits.
 
-    When the queue is full the oldest letter is dropped and counted: the newest says more.
+    When the queue is full, or holds more than `keep_seconds`, the oldest letter is dropped and
+    counted: the newest says more.
     """
 
     def __init__(
@@ -34,10 +39,14 @@ class Outbox:
         connect: Callable[[], Publisher],
         capacity: int,
         wait: Callable[[float], bool] | None = None,
+        keep_seconds: float = math.inf,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`wait(seconds)` is True when trying again has no point any more."""
         self._connect = connect
         self._capacity = capacity
+        self._keep_seconds = keep_seconds
+        self._clock = clock
         self._letters: deque[Letter] = deque()
         self._changed = threading.Condition()
         self._closing = threading.Event()
@@ -45,14 +54,24 @@ class Outbox:
         self._thread = threading.Thread(target=self._send_all, name="outbox", daemon=True)
         self._publisher: Publisher | None = None
         self.dropped = 0
+        self.sent = 0
+        self.trouble: str | None = None
+        """Why the bus does not take letters now; None while it does."""
+
+    def __len__(self) -> int:
+        return len(self._letters)
 
     def offer(self, topic: Topic, key: str, payload: bytes) -> None:
         """Take a message over; safe from any thread."""
         with self._changed:
-            if len(self._letters) == self._capacity:
+            now = self._clock()
+            oldest = now - self._keep_seconds
+            while self._letters and (
+                len(self._letters) >= self._capacity or self._letters[0].offered_at < oldest
+            ):
                 self._letters.popleft()
                 self.dropped += 1
-            self._letters.append(Letter(topic, key, payload))
+            self._letters.append(Letter(topic, key, payload, now))
             self._changed.notify()
 
     def start(self) -> None:
@@ -88,7 +107,8 @@ class Outbox:
                 if self._publisher is None:
                     self._publisher = self._connect()
                 self._publisher.publish(letter.topic, letter.key, letter.payload)
-            except BusUnavailableError:
+            except BusUnavailableError as error:
+                self.trouble = str(error)
                 if self._wait(_RETRY_SECONDS):
                     return False
             except ContractError as error:
@@ -96,4 +116,6 @@ class Outbox:
                 self.dropped += 1
                 return True
             else:
+                self.trouble = None
+                self.sent += 1
                 return True
