@@ -60,7 +60,11 @@ def test_a_flag_outranks_an_assignment_and_both_the_environment(tmp_path: Path) 
         (["runn"], "runn"),
         (["run", "--nproc", "many", "--", "x"], "--nproc: job.ranks = 'many'"),
         (["run", "--nproc", "0", "--", "x"], "--nproc: job.ranks = 0"),
-        (["run", "--bogus", "--", "x"], "--bogus"),
+        (["run", "--bogus", "--", "x"], "--bogus (see paramedic run --help)"),
+        (["demo", "sideways"], "sideways (see paramedic demo --help)"),
+        (["run", "--run-folder", "", "--", "x"], "--run-folder: the path is empty"),
+        (["serve", "--run-folder", " "], "--run-folder: the path is empty"),
+        (["run", "--config", "", "--", "x"], "--config: the path is empty"),
         (["run", "--host", "0.0.0.0", "--", "x"], "keys"),
         (["run", "--bare"], "after --"),
         (["run", "--bare", "--"], "after --"),
@@ -215,6 +219,21 @@ def run_main(number: signal.Signals, moment: str) -> subprocess.CompletedProcess
     return subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
+
+
+def test_a_current_folder_that_was_removed_is_one_line(tmp_path: Path) -> None:
+    script = (
+        "import os, sys\n"
+        "from paramedic.api.command_line.dispatch import dispatch\n"
+        "os.rmdir(os.getcwd())\n"
+        "sys.exit(dispatch(['run', '--bare', '--', 'x']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    said = "paramedic: the current folder has been removed: cd to one that exists\n"
+    assert (done.returncode, done.stderr) == (2, said)
 
 
 def test_an_unforeseen_error_is_one_line_without_debug_and_a_traceback_with_it() -> None:

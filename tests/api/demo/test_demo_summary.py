@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.verdicts import NOON, a_verdict
 from paramedic.api.demo.observations import Injection, Observed
 from paramedic.api.demo.request import InjectedFault
 from paramedic.api.demo.summary import Ending, Summary, broken_promises, summarise
-from paramedic.diagnosis.contract import (
-    Fault,
-    Phase,
-    Recommendation,
-    RecommendedAction,
-    Scope,
-    Severity,
-    Status,
-    Tier,
-    Verdict,
-    verdict_id,
-)
+from paramedic.diagnosis.contract import Fault, Scope, Status, Tier, Verdict, verdict_id
 from paramedic.ingest.contract import Event, EventKind, JobName, NodeName
 
-NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 JOB = JobName("demo")
 HIT = Injection(at_seconds=100.0, rank=2, node="node-0002", generation=0)
 RANKS = {f"node-000{rank}": rank for rank in range(4)}
@@ -40,26 +28,16 @@ def verdict(
 ) -> Verdict:
     name = None if node is None else NodeName(node)
     moment = NOON.replace(minute=minute)
-    return Verdict(
+    return a_verdict(
         id=verdict_id(JOB, 0, scope, name, (), None, moment),
         job=JOB,
-        generation=0,
         scope=scope,
         node=name,
-        gpu=None,
-        members=(),
         status=status,
-        phase=Phase.FAILED,
         fault=Fault.PROCESS_EXIT,
         tier=Tier.KNOWN_ERROR,
-        severity=Severity.P1,
-        confidence=1.0,
         onset=moment,
         detected_at=moment,
-        summary="it is gone",
-        candidates=(),
-        evidence=(),
-        action=Recommendation(RecommendedAction.REPLACE_RANK, "a spare is warm"),
     )
 
 
@@ -164,7 +142,7 @@ def test_a_run_that_fails_or_stops_early_is_no_success() -> None:
     summary = summarise(InjectedFault.SLOW, 400, HIT, [Observed(101.0, verdict())], RANKS, ending)
     assert broken_promises(summary, ending) == (
         "the training ended with exit code 137",
-        "only 120 of 400 steps were done",
+        "only 120 of 400 steps done",
     )
 
 
@@ -185,7 +163,7 @@ def test_a_healthy_run_holds_only_without_any_verdict() -> None:
     quiet = summarise(InjectedFault.NONE, 15000, None, [], RANKS, ending)
     loud = summarise(InjectedFault.NONE, 15000, None, [Observed(1.0, verdict())], RANKS, ending)
     assert broken_promises(quiet, ending) == ()
-    assert broken_promises(loud, ending) == ("1 verdict(s) named somebody who was not hit",)
+    assert broken_promises(loud, ending) == ("1 verdict named somebody who was not hit",)
     assert quiet.rank_hit is None
 
 

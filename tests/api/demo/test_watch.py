@@ -84,7 +84,7 @@ def test_events_become_lines_and_telemetry_becomes_the_status() -> None:
     watch, screen, _now = watch_of([*steps(b"3"), training()])
     watch.look(0.1)
     assert [line.theme for line, _seconds in screen.lines] == [Theme.EVENT]
-    assert screen.statuses == ["1 telemetry batches, step 3, 0.0 steps a second"]
+    assert screen.statuses == ["batch 1 of telemetry, step 3, 0.0 steps a second"]
     assert len(watch.observed) == 1
 
 

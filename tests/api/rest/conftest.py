@@ -13,18 +13,10 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from api.signs import SetSigns
+from api.verdicts import a_verdict
 from paramedic.api.rest.application import create_app
-from paramedic.diagnosis.contract import (
-    Fault,
-    Phase,
-    Recommendation,
-    RecommendedAction,
-    Scope,
-    Severity,
-    Status,
-    Tier,
-    Verdict,
-)
+from paramedic.diagnosis.contract import Verdict
 from paramedic.ingest.contract import Event, EventKind, JobName, NodeName
 from paramedic.remediation.bookkeeping import Bookkeeping
 from paramedic.remediation.casework import Casework
@@ -37,26 +29,13 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def verdict_about(identity: str, node: str, seconds: float) -> Verdict:
-    return Verdict(
+    return a_verdict(
         id=identity,
         job=JobName("llama"),
-        generation=0,
-        scope=Scope.NODE,
         node=NodeName(node),
-        gpu=None,
-        members=(),
-        status=Status.FIRING,
-        phase=Phase.FAILED,
-        fault=Fault.HANG,
-        tier=Tier.HEARTBEAT,
-        severity=Severity.P1,
-        confidence=0.99,
         onset=START + timedelta(seconds=seconds),
         detected_at=START + timedelta(seconds=seconds + 10.25),
         summary=f"{node} — silent",
-        candidates=(),
-        evidence=(),
-        action=Recommendation(RecommendedAction.REPLACE_RANK, "stuck"),
         rank=1,
     )
 
@@ -113,7 +92,7 @@ def _tell_of_the_job(store: Store, now: datetime) -> None:
 
 @pytest.fixture
 def app(scene: Scene) -> FastAPI:
-    return create_app(scene.store, version="1.2.3", alive={"remediate": lambda: True})
+    return create_app(scene.store, version="1.2.3", signs={"remediate": SetSigns(0.5)})
 
 
 @dataclass(frozen=True)

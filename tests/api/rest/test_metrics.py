@@ -28,6 +28,7 @@ def test_it_counts_what_is_stored(client: Any) -> None:
     assert 0.0 < goodput < 1.0
     assert found == {
         "paramedic_build_info['1.2.3']": 1.0,
+        "paramedic_service_silent_seconds['remediate']": 0.5,
         "paramedic_verdicts['P1', 'firing', 'hang']": 2.0,
         "paramedic_verdict_changes_total['firing']": 2.0,
         "paramedic_incidents_open['P1', 'llama']": 2.0,
@@ -40,7 +41,7 @@ def test_it_counts_what_is_stored(client: Any) -> None:
 
 def test_everything_has_help(client: Any) -> None:
     families = list(text_string_to_metric_families(client.get("/metrics").text))
-    assert len(families) == 9
+    assert len(families) == 10
     assert all(family.documentation for family in families)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from api.signs import SetSigns
 from paramedic.api.rest.application import create_app
 
 
@@ -87,13 +88,13 @@ def test_health_says_what_is_alive(client: Any) -> None:
 
 
 def test_health_is_503_when_a_neighbour_is_dead(scene: Any, client_of: Any) -> None:
-    alive = {"remediate": lambda: False, "bus": lambda: True}
-    app = create_app(scene.store, version="1", alive=alive)
+    signs = {"diagnose": SetSigns(42.0), "bus": SetSigns(0.1)}
+    app = create_app(scene.store, version="1", signs=signs)
     response = client_of(app).get("/healthz")
     assert response.status_code == 503
     assert response.headers["content-type"] == "application/problem+json"
-    assert response.json()["alive"] == {"database": True, "remediate": False, "bus": True}
-    assert response.json()["detail"].startswith("not alive: remediate;")
+    assert response.json()["alive"] == {"database": True, "diagnose": False, "bus": True}
+    assert response.json()["detail"].startswith("not alive: diagnose (last sign of life 42 s ago);")
 
 
 def test_health_is_503_when_the_database_cannot_be_read(

@@ -2,66 +2,31 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.verdicts import NOON, a_verdict
 from paramedic.api.wiring.narration import Theme, is_training, narrate
-from paramedic.diagnosis.contract import (
-    Fault,
-    Phase,
-    Recommendation,
-    RecommendedAction,
-    Scope,
-    Severity,
-    Status,
-    Tier,
-    Verdict,
-)
+from paramedic.diagnosis.contract import Scope
 from paramedic.ingest.contract import Event, EventKind, JobName, JobState, NodeName
 
-NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DETAILS = st.dictionaries(
     st.sampled_from(["state", "change", "by", "signal", "exit_code", "expected", "result", "step"]),
     st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=10)),
 )
 
 
-def verdict(scope: Scope, node: str | None, members: tuple[str, ...] = ()) -> Verdict:
-    return Verdict(
-        id="7Q0JT2M9ZB4N6W8XKCVFR1DH3A",
-        job=JobName("train"),
-        generation=0,
-        scope=scope,
-        node=None if node is None else NodeName(node),
-        gpu=None,
-        members=tuple(NodeName(member) for member in members),
-        status=Status.FIRING,
-        phase=Phase.SYMPTOM,
-        fault=Fault.HANG,
-        tier=Tier.HEARTBEAT,
-        severity=Severity.P1,
-        confidence=0.971,
-        onset=NOON,
-        detected_at=NOON,
-        summary="it is silent",
-        candidates=(),
-        evidence=(),
-        action=Recommendation(RecommendedAction.NOTIFY, "look"),
-    )
-
-
 def test_a_verdict_names_status_severity_fault_and_whom() -> None:
-    line = narrate(verdict(Scope.NODE, "node-0002"))
+    line = narrate(a_verdict())
     assert line is not None
     assert line.theme is Theme.VERDICT
     assert line.text == ("firing P1 hang on node-0002 (heartbeat, confidence 0.97): it is silent")
 
 
 def test_a_verdict_about_a_group_or_the_job_says_so() -> None:
-    group = narrate(verdict(Scope.GROUP, None, ("node-0001", "node-0002")))
-    job = narrate(verdict(Scope.JOB, None))
+    group = narrate(a_verdict(scope=Scope.GROUP, node=None, members=("node-0001", "node-0002")))
+    job = narrate(a_verdict(scope=Scope.JOB, node=None))
     assert group is not None
     assert job is not None
     assert "on node-0001, node-0002 (" in group.text
@@ -79,6 +44,16 @@ def test_every_event_has_a_line_or_none_and_never_an_error(
     event = Event(NOON, kind, JobName("train"), NodeName("node-0000"), None, rank, 0, details)
     line = narrate(event)
     assert line is None or line.text
+
+
+@pytest.mark.parametrize(("lost", "words"), [(0, "0 steps lost"), (1, "1 step lost")])
+def test_steps_that_were_lost_are_counted_in_words(lost: int, words: str) -> None:
+    details: dict[str, str | int | float | bool | None] = {"state": "training", "steps_lost": lost}
+    line = narrate(
+        Event(NOON, EventKind.JOB_STATE, JobName("train"), generation=1, details=details)
+    )
+    assert line is not None
+    assert line.text.endswith(f", {words})")
 
 
 @given(st.sampled_from(list(JobState)))

@@ -19,6 +19,7 @@ from paramedic.api.wiring.bus import check_bus
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.request import RunRequest, prepare
 from paramedic.api.wiring.run import job_config
+from paramedic.api.wiring.run_folder import sign_file
 from paramedic.api.wiring.service_commands import (
     INTERPRETER,
     diagnose_service,
@@ -112,12 +113,16 @@ def test_a_service_gets_no_setting_by_environment_and_one_thread() -> None:
 def test_services_run_with_this_interpreter_and_inherit_only_the_listening_socket(
     tmp_path: Path,
 ) -> None:
-    diagnose = diagnose_service("unix:/b", tmp_path, CUSTOM, {})
-    remediate = remediate_service("unix:/b", tmp_path, tmp_path / "c", 7, CUSTOM, {})
+    said: list[str] = []
+    diagnose = diagnose_service("unix:/b", tmp_path, CUSTOM, {}, said.append)
+    remediate = remediate_service("unix:/b", tmp_path, tmp_path / "c", 7, CUSTOM, {}, said.append)
     for service in (diagnose, remediate):
         assert service.command[: len(INTERPRETER)] == INTERPRETER
         assert service.log_path.parent == tmp_path / "logs"
         assert "bus.address=unix:/b" in service.command
+        service.tell(service.name)
+    assert said == ["diagnose", "remediate"]
+    assert str(sign_file(tmp_path)) in diagnose.command
     assert diagnose.pass_fds == ()
     assert remediate.pass_fds == (7,)
     assert remediate.command[remediate.command.index("--listen-fd") + 1] == "7"
@@ -181,11 +186,7 @@ def test_a_change_is_looked_at_without_waiting_for_the_next_second() -> None:
     watch = WatchList()
     looked = threading.Event()
 
-    def observe() -> list[Placement]:
-        looked.set()
-        return []
-
-    keeper = WatchKeeper(observe, watch, look_seconds=1e6)
+    keeper = WatchKeeper(list, watch, looked.set, look_seconds=1e6)
     keeper.start()
     keeper.notice(Event(NOON, EventKind.CHECKPOINT, JobName("train")))
     assert not looked.is_set()

@@ -5,13 +5,19 @@ from __future__ import annotations
 import io
 import os
 
-from paramedic.api.wiring.telling import tell
+from paramedic.api.wiring.telling import say, tell
 
 
 def test_what_is_told_arrives() -> None:
     out = io.StringIO()
     tell(out, "paramedic: ready\n")
     assert out.getvalue() == "paramedic: ready\n"
+
+
+def test_lines_of_ours_are_told_from_the_jobs() -> None:
+    out = io.StringIO()
+    say(out, "ready", "go")
+    assert out.getvalue() == "paramedic: ready\nparamedic: go\n"
 
 
 def test_a_reader_that_has_left_is_no_reason_to_fail() -> None:

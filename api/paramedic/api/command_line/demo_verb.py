@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 from paramedic.api.command_line import extras
+from paramedic.api.command_line.paths import path
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -56,10 +56,10 @@ def _add_flags(parser: ArgumentParser) -> None:
         default="table",
         help="summary as a table on standard error, or JSON on standard output (default: table)",
     )
-    parser.add_argument("--script", type=Path, default=None, help="another training script")
+    parser.add_argument("--script", type=path, default=None, help="another training script")
     parser.add_argument("--keep", action="store_true", help="keep the run folder at the end")
     parser.add_argument(
-        "--run-folder", metavar="FOLDER", type=Path, default=None, help="use and keep this folder"
+        "--run-folder", metavar="FOLDER", type=path, default=None, help="use and keep this folder"
     )
 
 

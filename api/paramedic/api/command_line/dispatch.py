@@ -21,6 +21,7 @@ from paramedic.api.settings.reading import parse_assignment, read_settings
 from paramedic.api.settings.schema import Settings
 from paramedic.api.settings.values import Given, parse_text
 from paramedic.api.wiring.errors import WiringError
+from paramedic.api.wiring.telling import say
 from paramedic.ingest.contract import IngestError
 from paramedic.remediation.contract import StoreError
 from paramedic.remediation.launchers.port import LauncherError
@@ -40,12 +41,12 @@ FORESEEN = (
 
 def dispatch(arguments: Sequence[str], surroundings: Surroundings | None = None) -> int:
     """Run the verb that the arguments name; 2 for anything that cannot be used."""
-    around = surroundings if surroundings is not None else _process_surroundings()
+    stderr = sys.stderr if surroundings is None else surroundings.stderr
     try:
-        verb, call = read_call(arguments, around)
+        verb, call = read_call(arguments, surroundings or _process_surroundings())
         return verb.execute(call)
     except FORESEEN as error:
-        around.stderr.write(f"paramedic: {_one_line(error)}\n")
+        say(stderr, _one_line(error))
         return UNUSABLE
 
 
@@ -55,7 +56,12 @@ def read_call(arguments: Sequence[str], surroundings: Surroundings) -> tuple[Ver
     Raises CommandLineError or SettingsError.
     """
     before, command = split_command(arguments)
-    flags = build_parser().parse_args(before)
+    flags, unknown = build_parser().parse_known_args(before)
+    if unknown:
+        # argparse would point to the help of all verbs, which says nothing about this one's flags.
+        raise UsageError(
+            f"unrecognized arguments: {' '.join(unknown)} (see paramedic {flags.verb} --help)"
+        )
     if not flags.debug:
         sys.excepthook = _one_line_hook
     verb = VERBS[flags.verb]
@@ -85,7 +91,11 @@ def _setting_flags(verb: Verb, flags: Namespace) -> dict[str, Given]:
 
 
 def _process_surroundings() -> Surroundings:
-    return Surroundings(Path.cwd(), dict(os.environ), sys.stdout, sys.stderr)
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the current folder has been removed: cd to one that exists") from error
+    return Surroundings(folder, dict(os.environ), sys.stdout, sys.stderr)
 
 
 def _one_line(error: BaseException) -> str:
@@ -96,7 +106,7 @@ def _one_line_hook(
     kind: type[BaseException], error: BaseException, _trace: TracebackType | None
 ) -> None:
     """Unforeseen errors end the process as Python does (exit 1), but in one line."""
-    sys.stderr.write(
-        f"paramedic: unexpected {kind.__name__}: {_one_line(error)} "
-        "(--debug shows where; please report it)\n"
+    say(
+        sys.stderr,
+        f"unexpected {kind.__name__}: {_one_line(error)} (--debug shows where; please report it)",
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import NoReturn
 
 from paramedic.api.command_line.demo_verb import DEMO
 from paramedic.api.command_line.errors import UsageError
+from paramedic.api.command_line.paths import path
 from paramedic.api.command_line.run_verb import RUN
 from paramedic.api.command_line.service_verbs import DIAGNOSE, REMEDIATE, SERVE
 from paramedic.api.command_line.verbs import Verb
@@ -114,7 +114,7 @@ def _add_setting_flags(parser: argparse.ArgumentParser, verb: Verb) -> None:
         help="any other setting; may be repeated",
     )
     group.add_argument(
-        "--config", metavar="FILE", type=Path, default=None, help="instead of ./paramedic.toml"
+        "--config", metavar="FILE", type=path, default=None, help="instead of ./paramedic.toml"
     )
 
 

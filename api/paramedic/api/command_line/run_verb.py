@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
+from paramedic.api.command_line.paths import path
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -22,7 +22,7 @@ exit codes:
   0     the job ended by itself and well
   2     something cannot work (one line says what); nothing was started
   130   Ctrl-C; every process of the run has been ended
-  143   the same after SIGTERM
+  143   the same after SIGTERM; 129 after SIGHUP (the terminal was closed)
   else  the exit code of the rank that failed; 128 + N when signal N ended it
 """
 
@@ -32,7 +32,7 @@ def _add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--run-folder",
         metavar="FOLDER",
-        type=Path,
+        type=path,
         help="where run.json, logs, database and checkpoints go (default: a new folder in "
         "paramedic-runs)",
     )

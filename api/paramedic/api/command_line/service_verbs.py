@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
+from paramedic.api.command_line.paths import path
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -39,8 +39,15 @@ examples:
 {_EXITS}"""
 
 
-def _add_nothing(_parser: ArgumentParser) -> None:
-    """Its settings are all the flags that it has."""
+def _add_diagnose_flags(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--sign-file",
+        metavar="PATH",
+        type=path,
+        default=None,
+        help="touched once a second while the loop turns (RUN_FOLDER/diagnose.alive is read by "
+        "remediate's /healthz)",
+    )
 
 
 def _add_remediate_flags(parser: ArgumentParser) -> None:
@@ -48,7 +55,7 @@ def _add_remediate_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--control-socket",
         metavar="PATH",
-        type=Path,
+        type=path,
         required=True,
         help="the local launcher's control socket (`control_socket` in run.json)",
     )
@@ -65,7 +72,7 @@ def _add_folder_flag(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--run-folder",
         metavar="FOLDER",
-        type=Path,
+        type=path,
         required=True,
         help="the run's folder; its database is paramedic.sqlite",
     )
@@ -104,7 +111,7 @@ def _diagnose(call: Call) -> int:
     address = _address(call, "diagnose")
     from paramedic.api.wiring.diagnose import diagnose
 
-    return diagnose(address, call.settings)
+    return diagnose(address, call.settings, call.flags.sign_file)
 
 
 def _remediate(call: Call) -> int:
@@ -145,7 +152,7 @@ DIAGNOSE = Verb(
     summary="read telemetry from the bus and publish verdicts",
     teaching=_DIAGNOSE,
     setting_flags={"--bus": "bus.address"},
-    add_flags=_add_nothing,
+    add_flags=_add_diagnose_flags,
     packages=_packages_of_diagnose,
     execute=_diagnose,
 )

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from paramedic.api.demo.observations import Injection, Observed
 from paramedic.api.demo.request import InjectedFault
 from paramedic.api.wiring.narration import is_training
+from paramedic.api.wiring.wording import counted
 from paramedic.diagnosis.contract import Status, Verdict
 from paramedic.ingest.contract import Event
 
@@ -80,11 +81,12 @@ def broken_promises(summary: Summary, ending: Ending) -> tuple[str, ...]:
     fault = InjectedFault(summary.fault)
     reasons = [] if fault is InjectedFault.NONE else list(_naming_reasons(summary))
     if summary.wrong_verdicts:
-        reasons.append(f"{summary.wrong_verdicts} verdict(s) named somebody who was not hit")
+        verdicts = counted(summary.wrong_verdicts, "verdict")
+        reasons.append(f"{verdicts} named somebody who was not hit")
     if ending.exit_code != 0:
         reasons.append(f"the training ended with exit code {ending.exit_code}")
     if fault is not InjectedFault.NONE and ending.steps_done < summary.steps:
-        reasons.append(f"only {ending.steps_done} of {summary.steps} steps were done")
+        reasons.append(f"only {ending.steps_done} of {counted(summary.steps, 'step')} done")
     if fault in _BIT_FOR_BIT and not summary.loss_curve_identical:
         reasons.append(f"the loss curve differs from the undisturbed run: {_why(ending)}")
     return tuple(reasons)

@@ -79,4 +79,4 @@ class Watch:
     def _status(self) -> str:
         step = "no step yet" if self.pulse.step is None else f"step {self.pulse.step}"
         speed = self.pulse.steps_a_second()
-        return f"{self.batches} telemetry batches, {step}, {speed:.1f} steps a second"
+        return f"batch {self.batches} of telemetry, {step}, {speed:.1f} steps a second"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from paramedic.api.rest import (
 )
 from paramedic.api.rest.docs_page import CONTENT_SECURITY_POLICY, docs_page
 from paramedic.api.rest.openapi import finish
-from paramedic.api.rest.state import ApiState
+from paramedic.api.rest.state import ApiState, Signs
 
 if TYPE_CHECKING:
     from paramedic.remediation.contract import Records
@@ -30,11 +30,11 @@ def create_app(
     records: Records,
     *,
     version: str,
-    alive: Mapping[str, Callable[[], bool]] = MappingProxyType({}),
+    signs: Mapping[str, Signs] = MappingProxyType({}),
 ) -> FastAPI:
     """The API over what is stored; it only reads.
 
-    `alive` names what else runs in this process, for `/healthz`.
+    `signs` are those of the services beside it, for `/healthz` and `/metrics`.
     """
     app = _Api(
         title="Paramedic",
@@ -46,7 +46,7 @@ def create_app(
         # The variables of the user's own tracing must not reach into this server.
         telemetry={"auto_configure": False},
     )
-    app.state.paramedic = ApiState(records, version, alive)
+    app.state.paramedic = ApiState(records, version, signs)
     for routes in (job_routes, verdict_routes, incident_routes, health_routes):
         app.include_router(routes.router)
     app.add_api_route("/docs", app.docs, include_in_schema=False, response_class=HTMLResponse)

@@ -25,13 +25,17 @@ router = APIRouter(tags=["health"])
 )
 def get_health(request: Request, state: State) -> HealthDocument | Response:
     """What is alive; 503 when something is not, such as the database or the loop that acts."""
-    neighbours = {name: is_alive() for name, is_alive in state.alive.items()}
+    neighbours = {name: signs.is_alive() for name, signs in state.signs.items()}
     trouble = _trouble_with_the_database(state)
     alive = {"database": trouble is None, **neighbours}
     if all(alive.values()):
         return HealthDocument(status="ok", alive=alive)
-    dead = ", ".join(name for name, is_alive in neighbours.items() if not is_alive)
-    detail = trouble or f"not alive: {dead}; the log of this process says more"
+    dead = ", ".join(
+        f"{name} (last sign of life {state.signs[name].silent_seconds():.0f} s ago)"
+        for name, is_alive in neighbours.items()
+        if not is_alive
+    )
+    detail = trouble or f"not alive: {dead}; the logs of the run say more"
     return problem.problem_response(request, HTTPStatus.SERVICE_UNAVAILABLE, detail, alive=alive)
 
 
@@ -43,7 +47,7 @@ def get_health(request: Request, state: State) -> HealthDocument | Response:
 )
 def get_metrics(state: State) -> Response:
     """Counts for Prometheus, in its text format."""
-    page = metrics_page(state.records, state.version)
+    page = metrics_page(state.records, state.version, state.signs)
     return Response(page, headers={"content-type": CONTENT_TYPE_LATEST})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,15 +13,16 @@ from prometheus_client.registry import Collector
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
+    from paramedic.api.rest.state import Signs
     from paramedic.remediation.contract import Job, Records, Tally
 
 
-def metrics_page(records: Records, version: str) -> bytes:
+def metrics_page(records: Records, version: str, signs: Mapping[str, Signs]) -> bytes:
     """The page in Prometheus' text format. Raises StoreUnavailableError."""
     with records.reading() as view:
         jobs, tally = view.jobs.all(), view.tally()
     registry = CollectorRegistry()
-    registry.register(_Counts(jobs, tally, version))
+    registry.register(_Counts(jobs, tally, version, signs))
     return generate_latest(registry)
 
 
@@ -30,6 +31,7 @@ class _Counts(Collector):
     jobs: Sequence[Job]
     tally: Tally
     version: str
+    signs: Mapping[str, Signs]
 
     def collect(self) -> Iterator[Metric]:
         yield _gauge(
@@ -37,6 +39,12 @@ class _Counts(Collector):
             "Always 1; the label says which version runs.",
             ("version",),
             [((self.version,), 1)],
+        )
+        yield _gauge(
+            "paramedic_service_silent_seconds",
+            "Seconds since a service beside the API last gave a sign of life.",
+            ("service",),
+            [((name,), signs.silent_seconds()) for name, signs in self.signs.items()],
         )
         yield from self._verdicts()
         yield from self._handling()

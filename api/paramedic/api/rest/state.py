@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from fastapi import Depends, Request
 
 from paramedic.remediation.contract import Records
+
+
+class Signs(Protocol):
+    """The signs of life of something that runs beside the API."""
+
+    def is_alive(self) -> bool:
+        """Whether the last sign is young enough."""
+        ...
+
+    def silent_seconds(self) -> float:
+        """Seconds since the last sign."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +29,8 @@ class ApiState:
 
     records: Records
     version: str
-    alive: Mapping[str, Callable[[], bool]]
-    """Name of a neighbour, such as `remediate`, to whether it is alive."""
+    signs: Mapping[str, Signs]
+    """The signs of life of each neighbour, such as `remediate`, by its name."""
 
 
 def _state(request: Request) -> ApiState:

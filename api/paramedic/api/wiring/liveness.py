@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from paramedic.ingest.contract import Bus, Message, Publisher, Start, Subscription, Topic
 
@@ -27,15 +27,27 @@ class Pulse:
         """Give a sign."""
         self._beaten_at = self._clock()
 
+    def silent_seconds(self) -> float:
+        """Seconds since the last sign."""
+        return self._clock() - self._beaten_at
+
     def is_alive(self) -> bool:
         """Whether the last sign is no older than the limit."""
-        return self._clock() - self._beaten_at <= self._limit_seconds
+        return self.silent_seconds() <= self._limit_seconds
+
+
+class Beating(Protocol):
+    """Takes signs of life."""
+
+    def beat(self) -> None:
+        """Give a sign."""
+        ...
 
 
 class BeatingStop:
     """A stop signal that a loop asks at every turn, which shows that it turns."""
 
-    def __init__(self, stop: threading.Event, pulse: Pulse) -> None:
+    def __init__(self, stop: threading.Event, pulse: Beating) -> None:
         self._stop = stop
         self._pulse = pulse
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from paramedic.api.wiring.wording import counted
 from paramedic.diagnosis.contract import Verdict
 from paramedic.ingest.contract import Event, EventKind, JobState
 
@@ -79,7 +80,7 @@ def _of_state(event: Event) -> Line:
     state = event.details.get("state")
     if is_training(event):
         lost = event.details.get("steps_lost")
-        tail = "" if lost is None else f", {lost} steps lost"
+        tail = "" if lost is None else f", {counted(lost, 'step')} lost"
         return Line(
             Theme.RECOVERY if event.generation else Theme.EVENT,
             f"job trains (generation {event.generation}, "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from paramedic.api.wiring.narration import narrate
-from paramedic.api.wiring.telling import tell
+from paramedic.api.wiring.telling import say
 from paramedic.diagnosis.contract import Verdict, VerdictFormatError
 from paramedic.ingest.contract import (
     BusUnavailableError,
@@ -100,4 +100,4 @@ class Narrator:
             self._say(f"{line.theme.value}: {line.text}")
 
     def _say(self, text: str) -> None:
-        tell(self._out, f"paramedic: {text}\n")
+        say(self._out, text)

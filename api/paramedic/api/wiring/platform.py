@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.bus import RunBus, run_bus
 from paramedic.api.wiring.narrator import Narrator
 from paramedic.api.wiring.request import Place, RunRequest
+from paramedic.api.wiring.run_folder import sign_file
 from paramedic.api.wiring.service_commands import diagnose_service, remediate_service
 from paramedic.api.wiring.telemetry import start_agent
+from paramedic.api.wiring.telling import say
 from paramedic.api.wiring.watching import WatchKeeper
 from paramedic.ingest.contract import Event, Topic
 
@@ -53,21 +57,28 @@ def start_platform(request: RunRequest, place: Place, stack: ExitStack, stderr: 
     from paramedic.ingest.batch.key import message_key
 
     assert place.listener is not None
+    sign_file(place.run_folder).touch()
     key = message_key(place.job, _ONLY_SHARD)
     return Platform(
         bus=bus,
         key=key,
         api_address=_address(place.listener),
-        services=_services(request, place, place.listener, bus),
-        watch=start_agent(place, bus.publish, key, stack),
+        services=_services(request, place, place.listener, bus, partial(say, stderr)),
+        watch=start_agent(place, bus.publish, key, stack, partial(say, stderr)),
     )
 
 
 def _services(
-    request: RunRequest, place: Place, listener: socket.socket, bus: RunBus
+    request: RunRequest,
+    place: Place,
+    listener: socket.socket,
+    bus: RunBus,
+    tell: Callable[[str], None],
 ) -> tuple[ServiceSpec, ...]:
     return (
-        diagnose_service(bus.address, place.run_folder, request.settings, request.environment),
+        diagnose_service(
+            bus.address, place.run_folder, request.settings, request.environment, tell
+        ),
         remediate_service(
             bus.address,
             place.run_folder,
@@ -75,6 +86,7 @@ def _services(
             listener.fileno(),
             request.settings,
             request.environment,
+            tell,
         ),
     )
 

@@ -11,15 +11,17 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from paramedic.api.wiring.liveness import BeatingBus, BeatingStop, Pulse
-from paramedic.api.wiring.run_folder import database_url
+from paramedic.api.wiring.run_folder import database_url, sign_file
+from paramedic.api.wiring.sign_file import SignReader
 from paramedic.api.wiring.stopping import stop_on_signals
 from paramedic.api.wiring.translation import remediate_config
 from paramedic.ingest.bus.address import open_bus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from paramedic.api.rest.state import Signs
     from paramedic.api.settings.schema import Settings
     from paramedic.remediation.store.store import Store
 
@@ -50,8 +52,10 @@ def remediate(request: RemediateRequest) -> int:
         store = open_store(database_url(request.run_folder))
         try:
             loop, bus = Pulse(time.monotonic), Pulse(time.monotonic)
-            alive = {"remediate": loop.is_alive, "bus": bus.is_alive}
-            with _server(request, store, alive):
+            signs: dict[str, Signs] = {"remediate": loop, "bus": bus}
+            if (file := sign_file(request.run_folder)).exists():  # by hand it may run elsewhere
+                signs["diagnose"] = SignReader(file, time.time)
+            with _server(request, store, signs):
                 run(
                     remediate_config(request.settings),
                     BeatingBus(open_bus(request.bus_address), bus),
@@ -66,7 +70,7 @@ def remediate(request: RemediateRequest) -> int:
 
 
 def _server(
-    request: RemediateRequest, store: Store, alive: Mapping[str, Callable[[], bool]]
+    request: RemediateRequest, store: Store, signs: Mapping[str, Signs]
 ) -> AbstractContextManager[object]:
     if not request.serve:
         return nullcontext()
@@ -75,4 +79,4 @@ def _server(
 
     api = request.settings.api
     config = ServeConfig(host=api.host, port=api.port, listen_fd=request.listen_fd)
-    return serving(config, create_app(store, version=version("paramedic"), alive=alive))
+    return serving(config, create_app(store, version=version("paramedic"), signs=signs))

@@ -9,13 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from paramedic.api.wiring.agent_guard import threads_end_in_the_log
 from paramedic.api.wiring.ending import last_words
 from paramedic.api.wiring.platform import Platform, start_platform
 from paramedic.api.wiring.request import Place, RunRequest, prepare
 from paramedic.api.wiring.run_folder import RunRecord
 from paramedic.api.wiring.stored_job import is_end_stored
-from paramedic.api.wiring.telling import tell
+from paramedic.api.wiring.telling import say
 from paramedic.api.wiring.translation import membership_rules
+from paramedic.api.wiring.wording import counted
 from paramedic.ingest.contract import Event, format_time
 
 if TYPE_CHECKING:
@@ -31,12 +33,13 @@ def run(request: RunRequest, stderr: TextIO) -> int:
     with ExitStack() as stack:
         place = prepare(request, stack, datetime.now(UTC))
         _log_to(place.logs / "supervisor.log")
+        stack.enter_context(threads_end_in_the_log())
         platform = None if request.bare else start_platform(request, place, stack, stderr)
         record = _record(place, platform)
         record.write(place.run_folder)
         _say_start(request, record, place, stderr)
         result = _run_job(request, place, platform)
-    tell(stderr, "".join(f"paramedic: {line}\n" for line in last_words(result, place)))
+    say(stderr, *last_words(result, place))
     return result.exit_code
 
 
@@ -86,12 +89,11 @@ def _record(place: Place, platform: Platform | None) -> RunRecord:
 
 def _say_start(request: RunRequest, record: RunRecord, place: Place, stderr: TextIO) -> None:
     job = request.settings.job
-    lines = [
-        f"job {place.job}: {job.ranks} ranks, {job.spares} spare(s), run folder {place.run_folder}"
-    ]
+    size = f"{counted(job.ranks, 'rank')}, {counted(job.spares, 'spare')}"
+    lines = [f"job {place.job}: {size}, run folder {place.run_folder}"]
     if record.api is not None:
         lines.append(f"API {record.api} (documentation at /docs), logs {place.logs}")
-    tell(stderr, "".join(f"paramedic: {line}\n" for line in lines))
+    say(stderr, *lines)
 
 
 def _forget(_event: Event) -> None:

@@ -96,6 +96,11 @@ def require_unused(folder: Path) -> None:
         )
 
 
+def sign_file(run_folder: Path) -> Path:
+    """The file whose age says when the run's diagnosis last gave a sign of life."""
+    return run_folder / "diagnose.alive"
+
+
 def database_url(run_folder: Path) -> str:
     """Where the run's database is, as SQLAlchemy wants it."""
     return f"sqlite:///{run_folder.resolve() / DATABASE_FILE}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.run_folder import DATABASE_FILE, database_url
 from paramedic.api.wiring.stopping import stop_on_signals
-from paramedic.api.wiring.telling import tell
+from paramedic.api.wiring.telling import say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ def serve(run_folder: Path, listen_fd: int | None, settings: Settings, stderr: T
         config = ServeConfig(host=settings.api.host, port=settings.api.port, listen_fd=listen_fd)
         try:
             with serving(config, create_app(store, version=version("paramedic"))) as server:
-                tell(stderr, f"paramedic: API at {server.address}, documentation at /docs\n")
+                say(stderr, f"API at {server.address}, documentation at /docs")
                 stop.wait()
         finally:
             store.close()

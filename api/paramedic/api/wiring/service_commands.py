@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paramedic.api.settings.schema import describe_settings
+from paramedic.api.wiring.run_folder import sign_file
 
 if TYPE_CHECKING:
     from paramedic.api.settings.schema import Settings
@@ -37,7 +38,11 @@ def service_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def diagnose_service(
-    bus_address: str, run_folder: Path, settings: Settings, environment: Mapping[str, str]
+    bus_address: str,
+    run_folder: Path,
+    settings: Settings,
+    environment: Mapping[str, str],
+    tell: Callable[[str], None],
 ) -> ServiceSpec:
     """The diagnosis process of a run."""
     from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
@@ -45,9 +50,10 @@ def diagnose_service(
     flags = setting_flags(settings, {"bus.address": bus_address})
     return ServiceSpec(
         name="diagnose",
-        command=(*INTERPRETER, "diagnose", *flags),
+        command=(*INTERPRETER, "diagnose", "--sign-file", str(sign_file(run_folder)), *flags),
         environment=service_environment(environment),
         log_path=run_folder / "logs" / "diagnose.log",
+        tell=tell,
     )
 
 
@@ -58,6 +64,7 @@ def remediate_service(
     listen_fd: int,
     settings: Settings,
     environment: Mapping[str, str],
+    tell: Callable[[str], None],
 ) -> ServiceSpec:
     """The remediation process of a run; it serves REST on the socket that it inherits."""
     from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
@@ -70,4 +77,5 @@ def remediate_service(
         environment=service_environment(environment),
         log_path=run_folder / "logs" / "remediate.log",
         pass_fds=(listen_fd,),
+        tell=tell,
     )

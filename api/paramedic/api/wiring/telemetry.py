@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from paramedic.api.wiring.agent_guard import AgentGuard
 from paramedic.api.wiring.observing import placements
 from paramedic.api.wiring.watching import WatchKeeper
 from paramedic.ingest.contract import Message, TelemetryBatch, Topic
@@ -18,9 +19,15 @@ _NEVER_ON_THE_BUS = -1
 
 
 def start_agent(
-    place: Place, publish: Callable[[Topic, str, bytes], None], key: str, stack: ExitStack
+    place: Place,
+    publish: Callable[[Topic, str, bytes], None],
+    key: str,
+    stack: ExitStack,
+    say: Callable[[str], None],
 ) -> WatchKeeper:
     """Start the agent; the stack ends it. Its socket is there when this returns.
+
+    `say` hears one line if the agent ends before its time.
 
     Raises AgentSetupError.
     """
@@ -40,7 +47,8 @@ def start_agent(
     agent = AgentThread(config, watch, publish_batch, dead_letter)
     stack.callback(agent.stop, _STOP_SECONDS)
     agent.start()
-    keeper = WatchKeeper(lambda: placements(place.control_socket, place.job), watch)
+    guard = AgentGuard(agent, say)
+    keeper = WatchKeeper(lambda: placements(place.control_socket, place.job), watch, guard.look)
     stack.callback(keeper.close, _STOP_SECONDS)
     keeper.start()
     return keeper

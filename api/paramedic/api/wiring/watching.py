@@ -18,6 +18,10 @@ _LOOK_SECONDS = 1.0
 _TELLING = (EventKind.MEMBERSHIP, EventKind.PROCESS_EXIT, EventKind.JOB_STATE)
 
 
+def _nothing_else() -> None:
+    """Looking is all there is to do."""
+
+
 class WatchKeeper:
     """Asks the supervisor at every change, and every second, in a thread of its own."""
 
@@ -25,10 +29,13 @@ class WatchKeeper:
         self,
         observe: Callable[[], Sequence[Placement]],
         watch: WatchList,
+        also: Callable[[], None] = _nothing_else,
         look_seconds: float = _LOOK_SECONDS,
     ) -> None:
+        """`also` is called at every look."""
         self._observe = observe
         self._watch = watch
+        self._also = also
         self._look_seconds = look_seconds
         self._changed = threading.Event()
         self._over = threading.Event()
@@ -70,3 +77,4 @@ class WatchKeeper:
             self._changed.wait(self._look_seconds)
             self._changed.clear()
             self.look()
+            self._also()

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 
+def _nobody(_text: str) -> None:
+    """Nobody wants to know."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSpec:
     """A process that runs beside the job, such as `diagnose`."""
@@ -34,6 +38,8 @@ class ServiceSpec:
     log_path: Path
     pass_fds: tuple[int, ...] = ()
     back_off: BackOffRule = field(default_factory=BackOffRule)
+    tell: Callable[[str], None] = _nobody
+    """Hears one line when the process has ended unasked, and one when it is back."""
 
 
 class ServiceKeeper:
@@ -105,6 +111,7 @@ class ServiceKeeper:
         status = self.reap()
         if not self._is_ending:
             _LOG.warning("service %s %s: see %s", self._spec.name, status, self._spec.log_path)
+            self._spec.tell(f"{self._spec.name} {status}; training goes on ({self._spec.log_path})")
             self._start_later()
 
     def _start_later(self) -> None:
@@ -119,3 +126,5 @@ class ServiceKeeper:
         except LauncherSetupError as error:
             _LOG.warning("service %s: %s", self._spec.name, error)
             self._start_later()
+        else:
+            self._spec.tell(f"{self._spec.name} is back")
