@@ -71,6 +71,10 @@ class Incident:
     opened_at: datetime
     closed_at: datetime | None
     summary: str
+    detected_at: datetime | None = None
+    """When the first of its verdicts fired; None before it is stored."""
+    taken_over_by: tuple[NodeName, ...] = ()
+    """The nodes that carry on the ranks of its nodes, in the order in which they came."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,8 @@ _INCIDENT = {
     "opened_at": "2026-01-01T00:11:12Z",
     "closed_at": None,
     "summary": "node-0002 sends no heart-beat and takes no step",
+    "detected_at": "2026-01-01T00:11:22Z",
+    "taken_over_by": ["node-0004"],
 }
 _ACTION = {
     "id": "act-0b54c7e1f6f8a2d93c1b7a60",
@@ -212,6 +214,12 @@ class IncidentDocument(BaseModel):
     opened_at: datetime = Field(description="The earliest onset.")
     closed_at: datetime | None = Field(description="null while a verdict of it is not resolved.")
     summary: str
+    detected_at: datetime | None = Field(
+        default=None, description="When the first of its verdicts fired."
+    )
+    taken_over_by: list[str] = Field(
+        default_factory=list, description="The nodes that carry on the ranks of its nodes."
+    )
 
 
 class ActionDocument(BaseModel):

@@ -10,10 +10,12 @@ from sqlalchemy import func, insert, select, update
 from paramedic.diagnosis.contract import Fault, Severity
 from paramedic.ingest.contract import JobName, NodeName
 from paramedic.remediation.contract import Incident, IncidentState
-from paramedic.remediation.store.tables import incident_verdicts, incidents
+from paramedic.remediation.store.jobs import successors
+from paramedic.remediation.store.tables import incident_verdicts, incidents, verdict_states
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from sqlalchemy.engine import Connection, Row
 
@@ -111,7 +113,20 @@ class Incidents:
             opened_at=row.opened_at,
             closed_at=row.closed_at,
             summary=row.summary,
+            detected_at=self._detected_at(row.id),
+            taken_over_by=successors(
+                self._connection, JobName(row.job), json.loads(row.nodes), row.opened_at
+            ),
         )
+
+    def _detected_at(self, incident_id: str) -> datetime | None:
+        """The first state of any of its verdicts: a later one may say a later time."""
+        found: datetime | None = self._connection.scalar(
+            select(func.min(verdict_states.c.detected_at))
+            .join(incident_verdicts, incident_verdicts.c.verdict == verdict_states.c.verdict)
+            .where(incident_verdicts.c.incident == incident_id)
+        )
+        return found
 
 
 def _columns(incident: Incident) -> dict[str, Any]:

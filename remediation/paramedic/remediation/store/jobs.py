@@ -11,6 +11,7 @@ from paramedic.remediation.contract import Job, Stay
 from paramedic.remediation.store.tables import jobs, placements
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from sqlalchemy.engine import Connection, Row
@@ -124,6 +125,26 @@ class Jobs:
             placements.c.job == job, placements.c.until.is_(None)
         )
         return self._connection.scalar(count) or 0
+
+
+def successors(
+    connection: Connection, job: JobName, nodes: Sequence[str], since: datetime
+) -> tuple[NodeName, ...]:
+    """Who took over the ranks that these nodes gave up at `since` or later."""
+    left, later = placements.alias("left"), placements.alias("later")
+    heirs = (
+        select(func.min(later.c.number))
+        .join(left, (later.c.job == left.c.job) & (later.c.rank == left.c.rank))
+        .where(left.c.job == job, left.c.node.in_(nodes))
+        .where(left.c.until >= since, later.c.number > left.c.number)
+        .group_by(left.c.number)
+    )
+    found = connection.scalars(
+        select(placements.c.node)
+        .where(placements.c.number.in_(heirs))
+        .order_by(placements.c.number)
+    )
+    return tuple(NodeName(node) for node in found)
 
 
 def _changes(row: Row[Any], event: Event) -> dict[str, Any]:

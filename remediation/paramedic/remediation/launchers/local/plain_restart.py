@@ -26,7 +26,7 @@ def rank_exited(job: JobRecord, worker: Worker, status: ExitStatus, now: float) 
         reason = f"{what} after {ran_seconds:.1f} s"
         ending.fail(job, reason, now, worker=worker, status=status)
     elif not job.budget.spend():
-        reason = f"{what} and {job.budget.spent} restarts did not help"
+        reason = f"{what} and {job.budget.in_vain('restart', 'restarts', 'did not help')}"
         ending.fail(job, reason, now, worker=worker, status=status)
     else:
         _restart(job, now)

@@ -168,9 +168,10 @@ def _obstacle(job: JobRecord, worker: Worker, status: ExitStatus) -> str | None:
     if not job.steps.has_any and is_own_end:
         return "before any rank had committed a step"
     if status.is_success and not worker.exit_is_expected and not job.early_leaves.spend():
+        tries = job.early_leaves.in_vain("recovery", "recoveries", "from that did not help")
         return (
-            f"without having finished, and {job.early_leaves.spent} recoveries from that did not "
-            "help: let the loop over the steps come to its end, or close it"
+            f"without having finished, and {tries}: "
+            "let the loop over the steps come to its end, or close it"
         )
     starts_a_recovery = job.stage is not Stage.RECOVERING or worker.generation is None
     if starts_a_recovery and not job.budget.spend():
@@ -189,7 +190,7 @@ def _after_others(job: JobRecord) -> str:
 
 
 def _gave_up(job: JobRecord) -> str:
-    return f"{job.budget.spent} recoveries in a row brought no progress"
+    return job.budget.in_vain("recovery", "recoveries in a row", "brought no progress")
 
 
 def _end_generation(job: JobRecord, *, waiting: bool) -> None:

@@ -15,6 +15,12 @@ class RetryBudget:
         """Recoveries since the last progress."""
         return self._spent
 
+    def in_vain(self, one: str, many: str, outcome: str) -> str:
+        """Why none is left, such as `1 recovery brought no progress`, `no recovery is allowed`."""
+        if self._limit == 0:
+            return f"no {one} is allowed"
+        return f"{self._spent} {one if self._spent == 1 else many} {outcome}"
+
     def spend(self) -> bool:
         """Take one recovery; False when none is left."""
         if self._spent >= self._limit:
