@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.symptoms import JUDGED_METRICS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -24,10 +26,21 @@ def comparable_part(window: Window, picture: JobPicture, settings: StragglerSett
     steadily, and values of a rank that has not made a step in the slot: they repeat its last step.
     """
     begun = picture.stretch(window.last_second)
-    seconds = range(window.first_second, window.last_second + 1)
+    seconds = window.seconds
     fit = np.array(picture.fit_part(seconds, settings), dtype=np.bool_)
     observed = window.observed & (fit & (np.array(seconds) >= begun))
     return replace(window, observed=observed & _with_progress(window, observed)[:, None, :])
+
+
+def judged_part(window: Window) -> Window:
+    """The window with those metrics alone that a rank is judged by."""
+    kept = [at for at, metric in enumerate(window.metrics) if metric in JUDGED_METRICS]
+    return replace(
+        window,
+        metrics=tuple(window.metrics[at] for at in kept),
+        values=window.values[:, kept],
+        observed=window.observed[:, kept],
+    )
 
 
 def _with_progress(window: Window, observed: NDArray[np.bool_]) -> NDArray[np.bool_]:

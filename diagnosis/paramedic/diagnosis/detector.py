@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.comparable import comparable_part
+from paramedic.diagnosis.comparable import comparable_part, judged_part
 from paramedic.diagnosis.contract import Fault
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.exits import judge_exit
@@ -218,6 +218,5 @@ class JobDetector:
 
     def _score(self, entity: Entity, second: int) -> AnomalyScores:
         window = self._windows.window_at(entity, second)
-        return self._model.score(
-            comparable_part(window, self._state.picture, self._config.straggler)
-        )
+        fit = comparable_part(window, self._state.picture, self._config.straggler)
+        return self._model.score(judged_part(fit) if entity is Entity.RANK else fit)

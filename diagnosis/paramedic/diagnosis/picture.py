@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from bisect import insort
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from paramedic.ingest.contract import EventKind, JobState
@@ -131,14 +132,15 @@ class JobPicture:
 
     def fit_part(self, seconds: range, settings: StragglerSettings) -> list[bool]:
         """`is_fit` of each of these seconds."""
-        unfit = [s for s in self._stretches(settings) if s[2] is not JobState.TRAINING]
-        return [
-            second >= self._begun(second) + settings.settle_seconds
-            and all(
-                begun >= second + 1 or second >= ended + settle for begun, ended, _, settle in unfit
-            )
-            for second in seconds
-        ]
+        fit = [False] * len(seconds)
+        beginnings = sorted(self._beginnings)
+        for begun, next_begun in pairwise([*beginnings, math.inf]):
+            _mark(fit, seconds, begun + settings.settle_seconds, next_begun, as_fit=True)
+        for begun, ended, state, settle in self._stretches(settings):
+            if state is not JobState.TRAINING:
+                # A second in the midst of which the state began has a part in it.
+                _mark(fit, seconds, math.floor(begun), ended + settle, as_fit=False)
+        return fit
 
     def _stretches(self, settings: StragglerSettings) -> list[tuple[float, float, JobState, int]]:
         """Begin, end, state, and how long after its end nothing is compared."""
@@ -153,10 +155,6 @@ class JobPicture:
             for (begun, state, _), ended in zip(self._states, ends, strict=False)
         ]
 
-    def _begun(self, second: int) -> int:
-        """The first second of the generation that this second belongs to."""
-        return max((begun for begun in self._beginnings if begun <= second), default=second)
-
     def _move(self, node: NodeName, event: Event, *, gone: bool) -> None:
         moved = (event.timestamp.timestamp(), gone)
         self._members[node] = max(self._members.get(node, moved), moved)
@@ -170,6 +168,14 @@ class JobPicture:
         oldest = self._states[-1][0] - _MEMORY_SECONDS
         while len(self._states) > 1 and self._states[1][0] < oldest:
             del self._states[0]
+
+
+def _mark(fit: list[bool], seconds: range, begun: float, ended: float, *, as_fit: bool) -> None:
+    """Marks the seconds from one moment on until the other, which is left out."""
+    first = min(max(math.ceil(begun) - seconds.start, 0), len(seconds))
+    last = len(seconds) if math.isinf(ended) else math.ceil(ended) - seconds.start
+    count = max(0, min(last, len(seconds)) - first)
+    fit[first : first + count] = [as_fit] * count
 
 
 def _is_sent_home(event: Event) -> bool:

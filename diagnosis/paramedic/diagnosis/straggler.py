@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,17 @@ class Mean:
         return self.total / self.count if self.count else math.nan
 
 
+class _Seen(NamedTuple):
+    """One rank in one slot; NaN for what was not observed."""
+
+    value: float
+    peers: float
+    deviation: float
+    waiting: float
+    waited: float
+    peers_waited: float
+
+
 @dataclass(slots=True)
 class Trail:
     """The evidence against one rank by one symptom, since it last stood at zero."""
@@ -66,6 +77,15 @@ class Trail:
     """Deviation of the time in collectives over the same slots."""
     waited: Mean = field(default_factory=Mean)
     peers_waited: Mean = field(default_factory=Mean)
+
+    def take(self, seen: _Seen) -> None:
+        """Add what was seen of the rank in a slot to the means."""
+        self.value.add(seen.value)
+        self.peers.add(seen.peers)
+        self.deviation.add(seen.deviation)
+        self.waiting.add(seen.waiting)
+        self.waited.add(seen.waited)
+        self.peers_waited.add(seen.peers_waited)
 
     def begin(self, second: int) -> None:
         """Evidence leaves zero in this slot."""
@@ -95,8 +115,15 @@ class _Slot:
 
     scores: AnomalyScores
 
-    def observed(self, metric: str) -> int:
-        return int(np.count_nonzero(~np.isnan(self.value(metric))))
+    def seen(self, metric: str) -> list[_Seen]:
+        """Every rank by this metric. All at once: a number taken out of an array is slow."""
+        columns = [
+            column(name).tolist()
+            for name in (metric, WAITING_METRIC)
+            for column in (self.value, self.peers, self.deviation)
+        ]
+        value, peers, deviation, waited, peers_waited, waiting = columns
+        return list(map(_Seen, value, peers, deviation, waiting, waited, peers_waited))
 
     def deviation(self, metric: str) -> NDArray[np.float64]:
         return self._column(self.scores.deviation, metric)
@@ -139,7 +166,7 @@ class StragglerWatch:
             slowness
             for symptom in SYMPTOMS
             for slowness in self._weigh_symptom(symptom, slot)
-            if slowness.trail.score >= slowness.level and not self._is_victim(slowness.trail)
+            if not self._is_victim(slowness.trail)
         ]
 
     def suspicion(self) -> dict[EntityKey, float]:
@@ -161,21 +188,27 @@ class StragglerWatch:
         return decision_level(settings.false_alarms_per_job_day, tests, settings.allowance, noise)
 
     def _weigh_symptom(self, symptom: Symptom, slot: _Slot) -> Iterator[Slowness]:
-        """Adds the slot to the evidence of those that were observed in it, and yields them.
+        """Adds the slot to the evidence of those observed in it, and yields who reaches the level.
 
         Nobody else is accused by it: whoever was not observed may have left.
         """
         deviation = symptom.worse * slot.deviation(symptom.metric)
         if self._is_turmoil(deviation):
             return
-        increments = self._increments(symptom, deviation, slot)
-        ranks = len(slot.scores.rows)
+        rows, second, seen = slot.scores.rows, slot.scores.second, slot.seen(symptom.metric)
+        increments = self._increments(symptom, deviation, slot).tolist()
+        peers = sum(not math.isnan(one.value) for one in seen) - 1
+        levels: dict[Noise, float] = {}
         for at, noise in self._noises(symptom, deviation, slot):
-            row, level = slot.scores.rows[at], self._level(ranks, noise)
-            trail = self._trails.setdefault((row, symptom.metric), Trail(symptom))
-            self._add(trail, float(increments[at]), level, at, slot)
-            second, peers = slot.scores.second, slot.observed(symptom.metric) - 1
-            yield Slowness(row, trail, level, noise, second, peers)
+            if noise not in levels:
+                levels[noise] = self._level(len(rows), noise)
+            trail = self._trails.get((rows[at], symptom.metric))
+            if trail is None:
+                trail = self._trails[rows[at], symptom.metric] = Trail(symptom)
+            self._add(trail, increments[at], levels[noise], second)
+            trail.take(seen[at])
+            if trail.score >= levels[noise]:
+                yield Slowness(rows[at], trail, levels[noise], noise, second, peers)
 
     def _noises(
         self, symptom: Symptom, deviation: NDArray[np.float64], slot: _Slot
@@ -211,21 +244,14 @@ class StragglerWatch:
         added = np.clip(deviation, -limit, limit) - self._settings.allowance
         return np.where(matters | np.isnan(added), added, np.minimum(added, 0.0))
 
-    def _add(self, trail: Trail, increment: float, level: float, at: int, slot: _Slot) -> None:
+    def _add(self, trail: Trail, increment: float, level: float, second: int) -> None:
         change = 1 if increment <= 0 else -_SLOW_SLOT_UNDOES
         enough = self._settings.healthy_slots_to_resolve
         trail.healthy_slots = min(enough, max(0, trail.healthy_slots + change))
         if trail.score == 0.0 and increment > 0:
-            trail.begin(slot.scores.second)
+            trail.begin(second)
         # Twice the level is kept at most, so that a rank that recovers is clear in finite time.
         trail.score = min(2 * level, max(0.0, trail.score + increment))
-        metric = trail.symptom.metric
-        trail.value.add(float(slot.value(metric)[at]))
-        trail.peers.add(float(slot.peers(metric)[at]))
-        trail.deviation.add(float(slot.deviation(metric)[at]))
-        trail.waiting.add(float(slot.deviation(WAITING_METRIC)[at]))
-        trail.waited.add(float(slot.value(WAITING_METRIC)[at]))
-        trail.peers_waited.add(float(slot.peers(WAITING_METRIC)[at]))
 
     def _is_victim(self, trail: Trail) -> bool:
         """Whether the rank has itself been waiting for others; unknown counts as no."""

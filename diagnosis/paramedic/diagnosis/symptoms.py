@@ -28,3 +28,8 @@ SYMPTOMS = (
     Symptom("compute_seconds", +1, Fault.STRAGGLER, "compute_seconds", "computes"),
     Symptom("dataloader_seconds", +1, Fault.STRAGGLER, "compute_seconds", "waits for data"),
 )
+
+JUDGED_METRICS = frozenset(
+    {WAITING_METRIC, *(s.metric for s in SYMPTOMS), *(s.yardstick for s in SYMPTOMS)}
+)
+"""The rank metrics that a slot is judged by; no other is worth the model's time."""
