@@ -1,0 +1,1 @@
+"""Recordings: folders of telemetry that can be written, read and replayed."""

@@ -1,0 +1,1 @@
+"""Pages of the true exporters, rendered from a second of the synthetic cluster."""

@@ -1,0 +1,1 @@
+"""The pages of all nodes over HTTP, from one process."""
