@@ -99,4 +99,17 @@ class Source(Protocol):
 
 
 class SourceError(Exception):
-    """A source that can never work as it is set up; a person has to change something."""
+    """A source that can never work as it is set up; a person has to change something.
+
+    SourceError
+    ├── AccessError         tokens, passwords, certificates that contradict or cannot be read
+    ├── TargetsError        a list of exporters with a line that is none
+    ├── MissingExtraError   a package that the source needs is not installed
+    └── QueryError          a Prometheus refuses what it is asked, and always will
+
+    SourceAwayError         try again: not a SourceError, and never leaves a source
+    """
+
+
+class SourceAwayError(Exception):
+    """The far side gave nothing this time; trying again may help. The message is for people."""

@@ -1,0 +1,1 @@
+"""Kafka topics that other tools fill with samples as JSON."""

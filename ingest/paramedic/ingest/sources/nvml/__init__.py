@@ -1,0 +1,1 @@
+"""NVIDIA's management library, for a host on which no exporter runs."""

@@ -1,0 +1,1 @@
+"""Reads an existing Prometheus: raw samples with their own times, a second's worth at a time."""
