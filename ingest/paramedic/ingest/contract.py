@@ -262,10 +262,12 @@ class EntityKey:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The last closed slots of a job, one second each, oldest first, of one entity kind.
+    """The last closed slots of a job, oldest first, of one entity kind.
 
-    `values[r, m, t]` is metric `metrics[m]` of row `rows[r]` in second `first_second + t`;
-    NaN where `observed[r, m, t]` is False. Shape of both: (rows, metrics, slots), float64 and bool.
+    `values[r, m, t]` is metric `metrics[m]` of row `rows[r]` in the slot that begins in second
+    `first_second + t * slot_seconds`; NaN where `observed[r, m, t]` is False. Shape of both: (rows,
+    metrics, slots), float32 (float64 for ranks) and bool. They are views of what goes on being
+    written: valid until the job's windows take in the next batch; copy what has to last.
     """
 
     job: JobName
@@ -274,13 +276,23 @@ class Window:
     first_second: int
     rows: tuple[EntityKey, ...]
     metrics: tuple[str, ...]
-    values: NDArray[np.float64]
+    values: NDArray[np.float32 | np.float64]
     observed: NDArray[np.bool_]
+    slot_seconds: int = 1
+    """How wide a slot is."""
+
+    @property
+    def seconds(self) -> range:
+        """The first second of each slot."""
+        width = self.slot_seconds
+        return range(
+            self.first_second, self.first_second + int(self.values.shape[2]) * width, width
+        )
 
     @property
     def last_second(self) -> int:
-        """The newest slot in the window."""
-        return self.first_second + int(self.values.shape[2]) - 1
+        """The newest slot in the window, by its first second."""
+        return self.seconds[-1]
 
 
 _PAYLOAD_LIMIT_BYTES = 256 * 1024

@@ -73,7 +73,8 @@ class PeerDeviation:
         """Deviations of the newest slot; NaN where the row or its peers were not observed."""
         usable = window.observed & np.isfinite(window.values)
         # Rows last: the medians over rows then run along contiguous memory.
-        values = np.ascontiguousarray(np.where(usable, window.values, np.nan).transpose(1, 2, 0))
+        known = np.where(usable, window.values, np.nan).transpose(1, 2, 0)
+        values = np.ascontiguousarray(known, np.float64)
         level = leave_one_out_median(values)
         shares = self._without_steady_part(_share_of_level(values, level))
         deviation = shares[:, -1] / self._scale(shares)

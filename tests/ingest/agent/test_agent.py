@@ -75,7 +75,7 @@ class World:
     def ranks(self) -> list[tuple[int, int, dict[str, tuple[float, ...]]]]:
         """Second, generation and columns of each published rank table."""
         return [
-            (batch.second, batch.generation, dict(table.columns))
+            (batch.second, batch.generation, {m: tuple(c) for m, c in table.columns.items()})
             for batch in self.published
             for table in batch.tables
             if table.entity is Entity.RANK

@@ -80,4 +80,4 @@ def test_compression_changes_the_bytes_and_not_the_batch(name: str) -> None:
 
 def test_what_must_keep_every_digit_does() -> None:
     (table,) = decode((GOLDEN / "rank_batch.golden").read_bytes()).tables
-    assert table.columns["step"] == (2**24 + 1,)
+    assert tuple(table.columns["step"]) == (2**24 + 1,)

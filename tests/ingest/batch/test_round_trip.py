@@ -48,6 +48,14 @@ batches = st.builds(
     generation=st.integers(0, 2**32 - 1),
     second=st.integers(0, 253402300799),
     tables=st.lists(tables(), max_size=3).map(tuple),
+    shard=st.integers(0, 2),
+    shards=st.integers(3, 4096),
+) | st.builds(
+    TelemetryBatch,
+    job=names.map(JobName),
+    generation=st.just(0),
+    second=st.just(1),
+    tables=st.just(()),
 )
 
 

@@ -37,6 +37,8 @@ def test_the_limits_in_the_code_are_those_of_the_schema() -> None:
     assert fields["generation"]["maximum"] == header.GENERATION_LIMIT
     assert fields["second"]["maximum"] == header.SECOND_LIMIT
     assert fields["tables"]["maxItems"] == header.TABLES_LIMIT
+    assert fields["shards"]["maximum"] == header.SHARDS_LIMIT
+    assert fields["shard"]["maximum"] == header.SHARDS_LIMIT - 1
     assert table["indices"]["items"]["maximum"] == header.INDEX_LIMIT
     names = (fields["job"], table["nodes"]["items"], column["metric"])
     assert {(name["minLength"], name["maxLength"]) for name in names} == {(1, header.NAME_LIMIT)}

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from paramedic.ingest.contract import Entity, NodeName
+from paramedic.ingest.windows.slot_array import Room
 from paramedic.ingest.windows.slots import EntitySlots, RowName
 
 HELD = 10
-"""Seconds that are kept behind the newest one in these tests."""
+"""Slots that are kept behind the newest one in these tests."""
+ROOM = Room(retained=HELD, open=4)
 
 row_names = st.tuples(st.sampled_from([NodeName(n) for n in "abcdefghijkl"]), st.integers(0, 3))
 metric_names = st.sampled_from([f"metric_{at}" for at in range(12)])
@@ -35,7 +37,7 @@ class SlotsBehaveLikeALedger(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.slots = EntitySlots(Entity.GPU)
+        self.slots = EntitySlots(Entity.RANK, ROOM)
         self.ledger = Ledger()
         self.newest = 1000
 
@@ -52,7 +54,8 @@ class SlotsBehaveLikeALedger(RuleBasedStateMachine):
         block = np.array(data.draw(st.lists(numbers, min_size=size, max_size=size)))
         block = block.reshape(len(metrics), len(rows))
         second = self.newest - back
-        twice = self.slots.write(second, self.newest - HELD + 1, rows, metrics, block)
+        places = self.slots.enter(rows)
+        twice = self.slots.write(second, self.newest - HELD + 1, places, tuple(metrics), block)
         assert twice == self._note(second, rows, metrics, block.tolist())
 
     def _note(
@@ -86,7 +89,7 @@ class SlotsBehaveLikeALedger(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        self.slots = EntitySlots(Entity.GPU, self.slots.snapshot())
+        self.slots = EntitySlots(Entity.RANK, ROOM, self.slots.snapshot())
 
     @rule()
     def clear(self) -> None:
@@ -117,17 +120,17 @@ TestSlotsBehaveLikeALedger.settings = settings(max_examples=15, stateful_step_co
 @settings(max_examples=30)
 @given(rows=st.lists(row_names, min_size=1, max_size=30, unique=True))
 def test_rows_are_sorted_however_they_came(rows: list[RowName]) -> None:
-    slots = EntitySlots(Entity.GPU)
+    slots = EntitySlots(Entity.RANK, ROOM)
     for at, row in enumerate(rows):
-        slots.write(100, 91, [row], ["m"], np.array([[float(at)]]))
+        slots.write(100, 91, slots.enter([row]), ("m",), np.array([[float(at)]]))
     values, _ = slots.read(100, 100, 91)
     expected = [float(rows.index(row)) for row in sorted(rows)]
     assert values[:, 0, 0].tolist() == expected
 
 
 def test_a_leap_over_everything_held_leaves_only_holes() -> None:
-    slots = EntitySlots(Entity.NODE)
-    slots.write(100, 91, [(NodeName("a"), None)], ["m"], np.array([[1.0]]))
+    slots = EntitySlots(Entity.NODE, ROOM)
+    slots.write(100, 91, slots.enter([(NodeName("a"), None)]), ("m",), np.array([[1.0]]))
     values, observed = slots.read(1_000_091, 1_000_100, 1_000_091)
     assert values.shape == (1, 1, 10)
     assert not observed.any()

@@ -11,12 +11,12 @@ from paramedic.ingest.windows.errors import WindowSettingError
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("sampling_seconds", 5.0),
+        ("sampling_seconds", 1.5),
         ("sampling_seconds", 0.5),
-        ("slots", 3),
+        ("window_seconds", 3),
         ("lateness_seconds", -1),
-        ("history_slots", 0),
-        ("ahead_slots", 0),
+        ("history_seconds", 0),
+        ("ahead_seconds", 0),
         ("silence_seconds", -0.1),
         ("clock_settle_seconds", -1.0),
     ],
@@ -32,4 +32,4 @@ def test_a_clock_limit_within_the_lateness_is_refused() -> None:
 
 
 def test_a_full_window_is_retained_for_each_second_of_the_history() -> None:
-    assert WindowConfig(slots=60, history_slots=15).retained_slots == 75
+    assert WindowConfig(window_seconds=60, history_seconds=15).retained_slots == 75

@@ -26,7 +26,8 @@ def diagnose_config(settings: Settings) -> DiagnoseConfig:
     return DiagnoseConfig(
         detector=DetectorConfig(
             windows=WindowConfig(
-                slots=detection.window_seconds, lateness_seconds=detection.lateness_seconds
+                window_seconds=detection.window_seconds,
+                lateness_seconds=detection.lateness_seconds,
             ),
             silence=SilenceSettings(
                 heartbeat_timeout_seconds=timeout,

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import struct
-import sys
 import zlib
-from array import array
 from collections.abc import Iterator
 
-from paramedic.ingest.batch.header import Header, TableHeader, read_header
-from paramedic.ingest.batch.schema import Compression, Layout, ValueType, layout
+from paramedic.ingest.batch.columns import PackedColumns
+from paramedic.ingest.batch.header import Header
+from paramedic.ingest.batch.header_cache import HeaderCache
+from paramedic.ingest.batch.schema import Compression, Layout, layout
 from paramedic.ingest.contract import ContractError, Table, TelemetryBatch
 
 _LENGTH_BYTES = 4
+_HEADERS = HeaderCache()
+"""One for the whole process: what it answers does not depend on what was read before."""
 
 
-def decode(payload: bytes) -> TelemetryBatch:
+def decode(payload: bytes, headers: HeaderCache = _HEADERS) -> TelemetryBatch:
     """The batch in a message of the telemetry topic.
+
+    Its columns are views of the payload (PackedColumns), and as long as a sender's header stays,
+    so do the tuples of nodes and indices: they are the same objects.
 
     Raises ContractError, saying what is wrong and where, for anything that is no such message.
     """
     body = _body(memoryview(payload), layout())
     header_end = _header_end(body, layout())
-    header = read_header(bytes(body[_LENGTH_BYTES:header_end]))
+    header = headers.read(bytes(body[_LENGTH_BYTES:header_end]))
     values = body[header_end:]
     _check_length(header, len(values))
     tables = tuple(_tables(header, values))
-    return TelemetryBatch(header.job, header.generation, header.second, tables)
+    return TelemetryBatch(
+        header.job, header.generation, header.second, tables, header.shard, header.shards
+    )
 
 
 def _body(payload: memoryview[int], facts: Layout) -> memoryview[int]:
@@ -79,11 +86,7 @@ def _header_end(body: memoryview[int], facts: Layout) -> int:
 
 
 def _check_length(header: Header, present_bytes: int) -> None:
-    expected = sum(
-        len(table.nodes) * value_type.width_bytes
-        for table in header.tables
-        for _, value_type in table.columns
-    )
+    expected = sum(table.layout.size_bytes for table in header.tables)
     if present_bytes != expected:
         raise ContractError(
             f"telemetry batch of job {header.job!r}, second {header.second}: the header announces"
@@ -94,25 +97,7 @@ def _check_length(header: Header, present_bytes: int) -> None:
 def _tables(header: Header, values: memoryview[int]) -> Iterator[Table]:
     offset = 0
     for table in header.tables:
-        size = len(table.nodes) * sum(value_type.width_bytes for _, value_type in table.columns)
-        columns = _columns(table, values[offset : offset + size])
+        end = offset + table.layout.size_bytes
+        columns = PackedColumns(table.layout, values[offset:end])
         yield Table(table.entity, table.nodes, table.indices, columns)
-        offset += size
-
-
-def _columns(table: TableHeader, values: memoryview[int]) -> dict[str, tuple[float, ...]]:
-    columns = {}
-    offset = 0
-    for metric, value_type in table.columns:
-        end = offset + len(table.nodes) * value_type.width_bytes
-        columns[metric] = tuple(_native(values[offset:end], value_type))
         offset = end
-    return columns
-
-
-def _native(values: memoryview[int], value_type: ValueType) -> memoryview[float]:
-    if sys.byteorder == "little":
-        return values.cast(value_type.typecode)
-    swapped = array(value_type.typecode, values.tobytes())
-    swapped.byteswap()
-    return memoryview(swapped)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import reprlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Never
 
+from paramedic.ingest.batch.columns import ColumnLayout
 from paramedic.ingest.batch.schema import ValueType, layout
 from paramedic.ingest.contract import ContractError, Entity, JobName, NodeName
 
@@ -18,6 +19,7 @@ SECOND_LIMIT = 253402300799
 """The end of the year 9999, so that every slot is also a datetime."""
 INDEX_LIMIT = 2**31 - 1
 TABLES_LIMIT = 64
+SHARDS_LIMIT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class TableHeader:
     entity: Entity
     nodes: tuple[NodeName, ...]
     indices: tuple[int, ...] | None
-    columns: tuple[tuple[str, ValueType], ...]
+    layout: ColumnLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Header:
     generation: int
     second: int
     tables: tuple[TableHeader, ...]
+    shard: int = 0
+    shards: int = 1
 
 
 def read_header(data: bytes) -> Header:
@@ -47,6 +51,23 @@ def read_header(data: bytes) -> Header:
     except (ValueError, RecursionError) as error:
         raise ContractError(f"telemetry batch: header is not JSON: {error}") from error
     return check_header(fields)
+
+
+def restated(header: Header, generation: int, job: bytes, second: int) -> Header:
+    """A header that was checked before, with what a sender's next one differs in.
+
+    Raises ContractError with the field and its value.
+    """
+    try:
+        name = str(job, "utf-8")
+    except UnicodeDecodeError as error:
+        raise ContractError(f"telemetry batch: header is not JSON: {error}") from error
+    return replace(
+        header,
+        job=JobName(_name(name, "job")),
+        generation=_integer(generation, "generation", GENERATION_LIMIT),
+        second=_integer(second, "second", SECOND_LIMIT),
+    )
 
 
 def check_header(fields: object) -> Header:
@@ -62,11 +83,15 @@ def check_header(fields: object) -> Header:
     tables = fields.get("tables")
     if not isinstance(tables, list) or len(tables) > TABLES_LIMIT:
         _refuse("tables", tables, f"a list of at most {TABLES_LIMIT}")
+    shards = _integer(fields.get("shards", 1), "shards", SHARDS_LIMIT)
+    shard = _integer(fields.get("shard", 0), "shard", shards - 1)
     return Header(
         job=JobName(_name(fields.get("job"), "job")),
         generation=_integer(fields.get("generation"), "generation", GENERATION_LIMIT),
         second=_integer(fields.get("second"), "second", SECOND_LIMIT),
         tables=tuple(_table(table, f"tables[{n}]") for n, table in enumerate(tables)),
+        shard=shard,
+        shards=shards,
     )
 
 
@@ -79,7 +104,8 @@ def _table(fields: object, where: str) -> TableHeader:
     rows = nodes if indices is None else tuple(zip(nodes, indices, strict=True))
     if len(set(rows)) != len(rows):
         _refuse(f"{where}.nodes", fields["nodes"], "no row twice")
-    return TableHeader(entity, nodes, indices, _columns(fields.get("columns"), f"{where}.columns"))
+    columns = _columns(fields.get("columns"), f"{where}.columns")
+    return TableHeader(entity, nodes, indices, ColumnLayout.of(columns, len(nodes)))
 
 
 def _entity(value: object, where: str) -> Entity:

@@ -6,20 +6,23 @@ error in one. Nodes are compared with the median offset, so the observer's own c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from paramedic.ingest.contract import NodeName
     from paramedic.ingest.windows.configuration import WindowConfig
+    from paramedic.ingest.windows.crowd import Crowd
 
 _STEADY_SECONDS = 1.5
-"""Offsets that differ by less are the same: slots are whole seconds, and batches jitter."""
+"""Offsets that differ by less (and a slot's width) are the same: times are those of slots, and
+batches jitter."""
 
 _STATE = np.dtype(
     [
@@ -44,17 +47,14 @@ class RebasedClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubted:
-    """Nodes off the median by more than the limit, for too short a time to be re-based."""
+class Hearing:
+    """What is thought of the clocks of a crowd, node by node; None stands for "of none"."""
 
-    ahead: frozenset[NodeName] = frozenset()
-    behind: frozenset[NodeName] = frozenset()
-
-    def __contains__(self, node: NodeName) -> bool:
-        return node in self.ahead or node in self.behind
-
-
-_NOBODY = Doubted()
+    shifts: NDArray[np.int64] | None = None
+    """Seconds to add, of nodes that are re-based."""
+    ahead: NDArray[np.bool_] | None = None
+    """Off the median by more than the limit, for too short a time to be re-based."""
+    behind: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,14 @@ class NodeClocks:
     def __init__(self, config: WindowConfig, snapshot: ClocksSnapshot | None = None) -> None:
         self._config = config
         self._index: dict[NodeName, int] = {}
+        self._version = 0
         self._state = np.zeros(0, _STATE)
-        self._shifted: dict[NodeName, int] = {}
+        self._limit_seconds = config.clock_limit_seconds + config.grid_seconds
+        self._steady_seconds = _STEADY_SECONDS + config.grid_seconds
         self._residuals: NDArray[np.float64] | None = None
+        self._head: int | None = None
+        self._head_is_known = False
+        self._anybody_shifted = False
         if snapshot is not None:
             self._restore(snapshot)
 
@@ -81,26 +86,25 @@ class NodeClocks:
         """A copy of the state."""
         return ClocksSnapshot(tuple(self._index), self._live().copy())
 
-    def hear(self, nodes: Collection[NodeName], second: int, arrived_seconds: float) -> Doubted:
-        """Take note of nodes that state a second; returns those that are not believed (yet)."""
-        ids = self._ids(nodes, second, arrived_seconds)
+    def hear(self, crowd: Crowd, second: int, arrived_seconds: float) -> Hearing:
+        """Take note of nodes that state a second; returns what is thought of their clocks."""
+        ids = self._ids(crowd, second, arrived_seconds)
         state = self._state
         offset = second - arrived_seconds
-        moved = ids[np.abs(state["offset"][ids] - offset) > _STEADY_SECONDS]
-        state["offset"][moved] = offset
-        state["steady_since"][moved] = arrived_seconds
-        state["heard"][ids] = np.maximum(state["heard"][ids], second)
+        moved = ids[np.abs(state["offset"][ids] - offset) > self._steady_seconds]
         if moved.size:
+            state["offset"][moved] = offset
+            state["steady_since"][moved] = arrived_seconds
             self._residuals = None
-        return self._judge(nodes, ids, second, arrived_seconds)
-
-    def shifts(self) -> Mapping[NodeName, int]:
-        """Seconds to add, of the nodes that are re-based."""
-        return self._shifted
+        state["heard"][ids] = np.maximum(state["heard"][ids], second)
+        self._head_is_known = False
+        return self._judge(ids, second, arrived_seconds)
 
     def rebased(self) -> tuple[RebasedClock, ...]:
         """The nodes that are re-based now, by name."""
-        found = ((node, self._state[self._index[node]]) for node in sorted(self._shifted))
+        shifts = self._live()["shift"].tolist()
+        names = sorted(node for node, at in self._index.items() if shifts[at])
+        found = ((node, self._state[self._index[node]]) for node in names)
         return tuple(
             RebasedClock(node, int(state["shift"]), float(state["shifted_at"]))
             for node, state in found
@@ -111,71 +115,82 @@ class NodeClocks:
 
         Nodes too far ahead to be believed have no say; None when nobody has one.
         """
+        if not self._head_is_known:
+            self._head, self._head_is_known = self._newest_of_half(), True
+        return self._head
+
+    def forget(self, nodes: Iterable[NodeName]) -> None:
+        """Take nodes out of the live set."""
+        gone = {self._index[node] for node in nodes if node in self._index}
+        if gone:
+            names = [node for node, at in self._index.items() if at not in gone]
+            self._restore(ClocksSnapshot(tuple(names), np.delete(self._live(), sorted(gone))))
+
+    def _restore(self, snapshot: ClocksSnapshot) -> None:
+        self._index = {node: at for at, node in enumerate(snapshot.nodes)}
+        self._version += 1
+        self._state = snapshot.state.copy()
+        self._anybody_shifted = bool(self._state["shift"].any())
+        self._residuals = None
+        self._head_is_known = False
+
+    def _live(self) -> NDArray[Any]:
+        return self._state[: len(self._index)]
+
+    def _newest_of_half(self) -> int | None:
         live = self._live()
-        believed = self._residual() <= self._config.clock_limit_seconds
+        believed = self._residual() <= self._limit_seconds
         reached = (live["heard"] + live["shift"])[believed]
         if not reached.size:
             return None
         at = reached.size - (reached.size + 1) // 2
         return int(np.partition(reached, at)[at])
 
-    def forget(self, nodes: Iterable[NodeName]) -> None:
-        """Take nodes out of the live set."""
-        gone = [self._index[node] for node in nodes if node in self._index]
-        if gone:
-            names = [node for node, at in self._index.items() if at not in gone]
-            self._restore(ClocksSnapshot(tuple(names), np.delete(self._live(), gone)))
+    def _ids(self, crowd: Crowd, second: int, arrived_seconds: float) -> NDArray[np.intp]:
+        if crowd.version != self._version:
+            newcomers = [node for node in crowd.nodes if node not in self._index]
+            self._enter(newcomers, second, arrived_seconds)
+            crowd.ids = np.array([self._index[node] for node in crowd.nodes], np.intp)
+            crowd.version = self._version
+        return crowd.ids
 
-    def _restore(self, snapshot: ClocksSnapshot) -> None:
-        self._index = {node: at for at, node in enumerate(snapshot.nodes)}
-        self._state = snapshot.state.copy()
+    def _enter(self, newcomers: list[NodeName], second: int, arrived_seconds: float) -> None:
+        if not newcomers:
+            return
+        begin, end = len(self._index), len(self._index) + len(newcomers)
+        if end > self._state.size:
+            self._state = np.concatenate([self._state, np.zeros(end, _STATE)])
+        offset = second - arrived_seconds
+        self._state[begin:end] = (second, 0, offset, arrived_seconds, 0.0)
+        self._index.update(zip(newcomers, range(begin, end), strict=True))
         self._residuals = None
-        shifts = zip(snapshot.nodes, self._state["shift"].tolist(), strict=True)
-        self._shifted = {node: shift for node, shift in shifts if shift}
 
-    def _live(self) -> NDArray[Any]:
-        return self._state[: len(self._index)]
-
-    def _ids(
-        self, nodes: Collection[NodeName], second: int, arrived_seconds: float
-    ) -> NDArray[np.intp]:
-        newcomers = [node for node in nodes if node not in self._index]
-        for node in newcomers:
-            at = len(self._index)
-            if at == self._state.size:
-                self._state = np.concatenate([self._state, np.zeros(at + 8, _STATE)])
-            offset = second - arrived_seconds
-            self._state[at] = (second, 0, offset, arrived_seconds, 0.0)
-            self._index[node] = at
-            self._residuals = None
-        return np.array([self._index[node] for node in nodes], np.intp)
-
-    def _judge(
-        self, nodes: Collection[NodeName], ids: NDArray[np.intp], second: int, arrived: float
-    ) -> Doubted:
+    def _judge(self, ids: NDArray[np.intp], second: int, arrived: float) -> Hearing:
         residual = self._residual()[ids]
-        off = np.abs(residual) > self._config.clock_limit_seconds
-        if not off.any():
-            return _NOBODY
-        names = list(nodes)
-        steady_for = arrived - self._state["steady_since"][ids]
-        settled = steady_for >= self._config.clock_settle_seconds
-        for position in np.flatnonzero(off & settled):
-            self._rebase(names[position], int(ids[position]), second, arrived)
-        ahead, behind = (np.flatnonzero(off & ~settled & (residual * side > 0)) for side in (1, -1))
-        return Doubted(*(frozenset(names[position] for position in at) for at in (ahead, behind)))
+        off = np.abs(residual) > self._limit_seconds
+        doubted = None
+        if off.any():
+            steady_for = arrived - self._state["steady_since"][ids]
+            settled = steady_for >= self._config.clock_settle_seconds
+            self._rebase(ids[off & settled], second, arrived)
+            doubted = off & ~settled
+        return Hearing(
+            shifts=self._state["shift"][ids] if self._anybody_shifted else None,
+            ahead=None if doubted is None else doubted & (residual > 0),
+            behind=None if doubted is None else doubted & (residual < 0),
+        )
 
-    def _rebase(self, node: NodeName, at: int, second: int, arrived: float) -> None:
-        """Move the node onto the median, or back to its own clock when that is right again."""
-        state = self._state
-        deviation = float(state["offset"][at]) - _median(self._live()["offset"])
-        off = abs(deviation) > self._config.clock_limit_seconds
-        shift = -round(deviation) if off else 0
-        state["shift"][at], state["heard"][at], state["shifted_at"][at] = shift, second, arrived
+    def _rebase(self, ids: NDArray[np.intp], second: int, arrived: float) -> None:
+        """Move nodes onto the median, or back to their own clock where that is right again."""
+        if not ids.size:
+            return
+        state, width = self._state, self._config.sampling_seconds
+        deviation = state["offset"][ids] - _median(self._live()["offset"])
+        off = np.abs(deviation) > self._limit_seconds
+        state["shift"][ids] = np.where(off, -np.round(deviation / width) * width, 0)
+        state["heard"][ids], state["shifted_at"][ids] = second, arrived
+        self._anybody_shifted = bool(self._live()["shift"].any())
         self._residuals = None
-        self._shifted.pop(node, None)
-        if shift:
-            self._shifted[node] = shift
 
     def _residual(self) -> NDArray[np.float64]:
         """How far every live node is off the median after re-basing, in seconds."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from paramedic.ingest.contract import Entity, Event, JobName, NodeName, Window
+from paramedic.ingest.contract import Entity, Event, JobName, Window
 from paramedic.ingest.windows.counters import Fate, Tally, WindowCounters
+from paramedic.ingest.windows.crowd import Plans, TablePlan
 from paramedic.ingest.windows.errors import ForeignBatchError, WindowNotHeldError
 from paramedic.ingest.windows.roster import Roster
 from paramedic.ingest.windows.slots import EntitySlots
@@ -16,13 +15,16 @@ from paramedic.ingest.windows.tables import TableBlock
 from paramedic.ingest.windows.timeline import Place, Timeline
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from paramedic.ingest.contract import TelemetryBatch
     from paramedic.ingest.windows.clocks import RebasedClock
     from paramedic.ingest.windows.configuration import WindowConfig
 
 
 class JobWindows:
-    """Aligns the telemetry of one job to one-second slots by event time.
+    """Aligns the telemetry of one job to slots by event time; a slot goes by its first second.
 
     Deterministic: the same batches in the same order with the same arrival times give the same
     windows, and any order within the allowed lateness gives the same closed slots. Not safe to be
@@ -36,9 +38,11 @@ class JobWindows:
         self._job = job
         self._roster = Roster(snapshot.roster if snapshot else None)
         self._timeline = Timeline(config, snapshot.timeline if snapshot else None)
-        self._slots = {entity: EntitySlots(entity) for entity in Entity}
-        for part in snapshot.slots if snapshot else ():
-            self._slots[part.entity] = EntitySlots(part.entity, part)
+        parts = {part.entity: part for part in snapshot.slots} if snapshot else {}
+        self._slots = {
+            entity: EntitySlots(entity, config.room, parts.get(entity)) for entity in Entity
+        }
+        self._plans = Plans()
         self._tally = Tally(snapshot.counts if snapshot else None)
 
     @classmethod
@@ -68,17 +72,19 @@ class JobWindows:
             )
         blocks = [TableBlock(table) for table in batch.tables]
         self._roster.hear(batch.generation)
-        names = dict.fromkeys(node for table in batch.tables for node in table.nodes)
-        live = self._roster.live(names)
-        placement = self._timeline.place(live, batch.second, arrived_seconds)
+        plan = self._plans.plan(batch.tables, self._roster)
+        second = self._config.on_grid(batch.second)
+        placement = self._timeline.place(plan.crowd, second, arrived_seconds)
         if placement.begins_anew:
             for slots in self._slots.values():
                 slots.clear()
-        for block in blocks:
-            chosen = self._present(block, placement.places)
-            if block.entity is Entity.RANK:
-                chosen = self._current(block, chosen, batch.generation)
-            self._write(block, chosen, placement.places)
+        for table, block in zip(plan.tables, blocks, strict=True):
+            self._tally.add(Fate.DEPARTED, len(table) - table.present.size)
+            if table.entity is Entity.RANK:
+                self._renew(table, batch.generation)
+                self._tally.add(Fate.STALE_GENERATION, table.present.size - table.current.size)
+            for place in placement.places:
+                self._write(table, block, place)
 
     def membership(self, event: Event) -> None:
         """Take a membership event in; events of other kinds change nothing.
@@ -93,18 +99,18 @@ class JobWindows:
                 slots.forget(lambda row: row[0] == gone)
 
     def advance(self, now_seconds: float) -> list[int]:
-        """The seconds that have closed since the last call, oldest first.
+        """The slots that have closed since the last call, oldest first, by their first seconds.
 
         `now_seconds` is the observer's clock; it moves the watermark only when telemetry does not.
-        Call it after everything that has arrived was accepted. Seconds beyond the history are left
-        out and counted.
+        Call it after everything that has arrived was accepted. Slots beyond the history are left
+        out and their seconds counted.
         """
         closed, skipped = self._timeline.advance(now_seconds)
         self._tally.add("skipped_seconds", skipped)
         return closed
 
     def window(self, entity: Entity) -> Window:
-        """The window that ends in the newest closed second.
+        """The window that ends in the newest closed slot; see `window_at`.
 
         Raises WindowNotHeldError before anything is closed.
         """
@@ -117,24 +123,26 @@ class JobWindows:
         return self.window_at(entity, closed)
 
     def window_at(self, entity: Entity, second: int) -> Window:
-        """The window that ends in a closed second, at most `history_slots` before the newest.
+        """The window that ends in a closed slot, at most `history_seconds` before the newest.
 
-        Its arrays are read-only views that later telemetry never changes. Raises
-        WindowNotHeldError when the second is open, or older than the history.
+        Its arrays are read-only views of what later telemetry goes on writing: they are valid
+        until the next call of `accept`, `membership`, `window` or `window_at`; copy what has to
+        last. Raises WindowNotHeldError when the slot is open, or older than the history.
         """
         self._require_held(entity, second)
-        slots = self._slots[entity]
-        first = second - self._config.slots + 1
-        values, observed = slots.read(first, second, self._timeline.watermark.keep_from(second))
+        config, slots = self._config, self._slots[entity]
+        last = second // config.sampling_seconds
+        values, observed = slots.read(last - config.slots + 1, last, self._keep_from(second))
         return Window(
             job=self._job,
             generation=self._roster.generation,
             entity=entity,
-            first_second=first,
+            first_second=(last - config.slots + 1) * config.sampling_seconds,
             rows=slots.row_keys(),
             metrics=slots.metrics(),
             values=values,
             observed=observed,
+            slot_seconds=config.sampling_seconds,
         )
 
     def rebased_clocks(self) -> tuple[RebasedClock, ...]:
@@ -147,7 +155,10 @@ class JobWindows:
 
     @property
     def watermark(self) -> int | None:
-        """The newest closed second; it never goes back. None as long as nothing is closed."""
+        """The newest closed slot, by its first second; it never goes back.
+
+        None as long as nothing is closed.
+        """
         return self._timeline.watermark.closed
 
     @property
@@ -155,54 +166,58 @@ class JobWindows:
         """The newest generation that telemetry or membership spoke of."""
         return self._roster.generation
 
-    def _present(self, block: TableBlock, places: Mapping[NodeName, Place]) -> list[int]:
-        """The rows whose node has not left."""
-        present = [at for at, (node, _) in enumerate(block.rows) if node in places]
-        self._tally.add(Fate.DEPARTED, len(block.rows) - len(present))
-        return present
-
-    def _current(self, block: TableBlock, chosen: list[int], generation: int) -> list[int]:
-        """The rank rows whose generation is not over.
+    def _renew(self, table: TablePlan, generation: int) -> None:
+        """Find the rank rows whose generation is not over.
 
         A newer generation ends the older rows of its ranks and of its nodes, past included.
         """
-        current = [at for at in chosen if self._roster.is_current(block.rows[at], generation)]
-        self._tally.add(Fate.STALE_GENERATION, len(chosen) - len(current))
-        here = {block.rows[at] for at in current}
+        if table.current_as_of == (generation, self._roster.renewals):
+            return
+        rows = table.rows(table.present)
+        current = [self._roster.is_current(row, generation) for row in rows]
+        here = {row for row, is_current in zip(rows, current, strict=True) if is_current}
         renewed = self._roster.renew(here, generation)
         if renewed:
             self._slots[Entity.RANK].forget(
                 lambda row: row not in here and not renewed.isdisjoint(row)
             )
-        return current
+        table.current = table.present[current]
+        table.current_as_of = (generation, self._roster.renewals)
 
-    def _write(
-        self, block: TableBlock, chosen: Iterable[int], places: Mapping[NodeName, Place]
+    def _write(self, table: TablePlan, block: TableBlock, place: Place) -> None:
+        chosen = table.current
+        if place.members is not None:
+            chosen = chosen[place.members[table.members[chosen]]]
+        self._tally.add(place.fate, chosen.size)
+        self._tally.add("rebased", chosen.size if place.is_rebased else 0)
+        if place.fate is Fate.ACCEPTED:
+            self._write_rows(table, block, chosen, place.second)
+
+    def _write_rows(
+        self, table: TablePlan, block: TableBlock, chosen: NDArray[np.intp], second: int
     ) -> None:
-        groups: dict[Place, list[int]] = defaultdict(list)
-        for at in chosen:
-            groups[places[block.rows[at][0]]].append(at)
-        for place, positions in groups.items():
-            self._tally.add(place.fate, len(positions))
-            self._tally.add("rebased", len(positions) if place.is_rebased else 0)
-            if place.fate is Fate.ACCEPTED:
-                self._write_second(block, positions, place.second)
-
-    def _write_second(self, block: TableBlock, positions: list[int], second: int) -> None:
-        duplicates = self._slots[block.entity].write(
-            second,
-            self._timeline.watermark.keep_from(second),
-            [block.rows[at] for at in positions],
+        slots = self._slots[table.entity]
+        whole = chosen.size == len(table)
+        duplicates = slots.write(
+            second // self._config.sampling_seconds,
+            self._keep_from(second),
+            table.positions(chosen, slots),
             block.metrics,
-            block.values[:, positions],
+            block.values if whole else block.values[:, chosen],
         )
         self._tally.add("duplicate", duplicates)
 
+    def _keep_from(self, second: int) -> int:
+        """The oldest slot that is still of use, when this second is about to be used."""
+        return self._timeline.watermark.keep_from(second) // self._config.sampling_seconds
+
     def _require_held(self, entity: Entity, second: int) -> None:
         closed = self.watermark
-        oldest = None if closed is None else closed - self._config.history_slots
-        if closed is None or oldest is None or not oldest <= second <= closed:
+        width = self._config.sampling_seconds
+        oldest = None if closed is None else closed - self._config.history_slots * width
+        held = () if closed is None or oldest is None else range(oldest, closed + 1, width)
+        if second not in held:
             raise WindowNotHeldError(
                 f"job {self._job!r}: no {entity} window ends in second {second}; held are"
-                f" {oldest} to {closed}"
+                f" {oldest} to {closed}, every {width} s"
             )

@@ -27,6 +27,11 @@ class Roster:
         state = snapshot or RosterSnapshot()
         self.generation = state.generation
         """The newest generation that telemetry or membership spoke of."""
+        self.departures = 0
+        """Grows whenever nodes leave or come back."""
+        self.renewals = 0
+        """Grows whenever ranks or nodes are heard of in a newer generation, or for the first
+        time."""
         self._departed = set(state.departed)
         self._generations = dict(state.generations)
 
@@ -48,6 +53,7 @@ class Roster:
             return None
         self.hear(event.generation or 0)
         change, successor = event.details.get("change"), event.details.get("by")
+        self.departures += 1
         if change == "replaced_by" and isinstance(successor, str):
             self._departed.discard(NodeName(successor))
         if change == "joined" and event.node is not None:
@@ -70,5 +76,7 @@ class Roster:
         newer = frozenset(
             party for party in parties if generation > self._generations.get(party, generation)
         )
+        if newer or not self._generations.keys() >= parties:
+            self.renewals += 1
         self._generations.update(dict.fromkeys(parties, generation))
         return newer

@@ -1,44 +1,51 @@
-"""Reads the tables of a batch as named rows and one block of numbers."""
+"""Reads the tables of a batch as metric ids and one block of numbers, in place where they lie."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paramedic.ingest.batch.columns import PackedColumns
 from paramedic.ingest.windows.errors import ForeignBatchError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from paramedic.ingest.contract import Entity, Table
-    from paramedic.ingest.windows.slots import RowName
+    from paramedic.ingest.contract import Table
 
 
 class TableBlock:
-    """One table, checked: row names, metric ids, and values as a (metric, row) array.
+    """One table, checked: metric ids, and values as a (metric, row) array.
 
     Raises ForeignBatchError when a column or the indices do not fit the rows.
     """
 
     def __init__(self, table: Table) -> None:
-        self.entity: Entity = table.entity
-        self.rows: list[RowName] = _rows(table)
-        self.metrics: tuple[str, ...] = tuple(table.columns)
-        self.values: NDArray[np.float64] = _values(table)
+        if table.indices is not None and len(table.indices) != len(table.nodes):
+            raise ForeignBatchError(
+                f"{table.entity} table: {len(table.nodes)} nodes and {len(table.indices)} indices;"
+                " every row needs both"
+            )
+        self.metrics: tuple[str, ...]
+        self.values: NDArray[np.floating[Any]]
+        if isinstance(table.columns, PackedColumns):
+            self.metrics = table.columns.metrics
+            self.values = _unpacked(table.columns, len(table.nodes))
+        else:
+            self.metrics = tuple(table.columns)
+            self.values = _stacked(table)
 
 
-def _rows(table: Table) -> list[RowName]:
-    indices = [None] * len(table.nodes) if table.indices is None else table.indices
-    if len(indices) != len(table.nodes):
-        raise ForeignBatchError(
-            f"{table.entity} table: {len(table.nodes)} nodes and {len(indices)} indices;"
-            " every row needs both"
-        )
-    return list(zip(table.nodes, indices, strict=True))
+def _unpacked(columns: PackedColumns, rows: int) -> NDArray[np.floating[Any]]:
+    """The columns of a message, which are known to fit."""
+    blocks = [np.asarray(numbers).reshape(run.count, rows) for run, numbers in columns.runs()]
+    if len(blocks) == 1:
+        return blocks[0]
+    return np.concatenate([np.zeros((0, rows), np.float32), *blocks])
 
 
-def _values(table: Table) -> NDArray[np.float64]:
+def _stacked(table: Table) -> NDArray[np.float64]:
     rows = len(table.nodes)
     for metric, column in table.columns.items():
         if len(column) != rows:

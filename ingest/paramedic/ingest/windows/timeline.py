@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from paramedic.ingest.windows.clocks import ClocksSnapshot, NodeClocks
 from paramedic.ingest.windows.counters import Fate
 from paramedic.ingest.windows.watermark import Watermark, WatermarkSnapshot
 
 if TYPE_CHECKING:
-    from paramedic.ingest.contract import NodeName
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from paramedic.ingest.windows.clocks import Hearing
     from paramedic.ingest.windows.configuration import WindowConfig
+    from paramedic.ingest.windows.crowd import Crowd
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the rows of one node in one batch belong."""
+    """Where the rows of some nodes of a batch belong."""
 
     second: int
     """After re-basing."""
     fate: Fate
     is_rebased: bool = False
+    members: NDArray[np.bool_] | None = None
+    """Which nodes of the crowd are meant; None: all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The place of every node of a batch."""
+    """The places of the nodes of a batch; every node is in one of them."""
 
-    places: dict[NodeName, Place]
+    places: tuple[Place, ...]
     begins_anew: bool
     """The second is so much older than all before that what was kept is of no use."""
 
@@ -53,22 +61,15 @@ class Timeline:
         """A copy of the state."""
         return TimelineSnapshot(self.watermark.snapshot(), self.clocks.snapshot())
 
-    def place(self, nodes: Collection[NodeName], second: int, arrived_seconds: float) -> Placement:
+    def place(self, crowd: Crowd, second: int, arrived_seconds: float) -> Placement:
         """Hear that these live nodes state a second, move the watermark, and place their rows."""
-        if not nodes:
-            return Placement({}, begins_anew=False)
-        doubted = self.clocks.hear(nodes, second, arrived_seconds)
-        shifts = self.clocks.shifts()
-        seconds = {node: second + shifts.get(node, 0) for node in nodes}
-        believed = [at for node, at in seconds.items() if node not in doubted]
-        begins_anew = bool(believed) and self.watermark.begin_at(min(believed))
+        if not crowd.nodes:
+            return Placement((), begins_anew=False)
+        hearing = self.clocks.hear(crowd, second, arrived_seconds)
+        oldest = _oldest_believed(hearing, second)
+        begins_anew = oldest is not None and self.watermark.begin_at(oldest)
         self.watermark.follow(self.clocks.head(), arrived_seconds)
-        fates = {at: self._fate(at) for at in set(seconds.values())}
-        places = {
-            node: Place(at, Fate.AHEAD if node in doubted.ahead else fates[at], node in shifts)
-            for node, at in seconds.items()
-        }
-        return Placement(places, begins_anew)
+        return Placement(tuple(self._places(hearing, second)), begins_anew)
 
     def advance(self, now_seconds: float) -> tuple[list[int], int]:
         """Newly closed seconds, and how many are left out (see Watermark.take_closed)."""
@@ -76,7 +77,38 @@ class Timeline:
         self.watermark.pass_time(now_seconds)
         return self.watermark.take_closed()
 
+    def _places(self, hearing: Hearing, second: int) -> Iterator[Place]:
+        if hearing.shifts is None and hearing.ahead is None:
+            yield Place(second, self._fate(second))
+            return
+        shifts, ahead = _known(hearing.shifts, hearing.ahead)
+        for shift in np.unique(shifts).tolist():
+            for is_ahead in (False, True):
+                members = (shifts == shift) & (ahead == is_ahead)
+                if members.any():
+                    fate = Fate.AHEAD if is_ahead else self._fate(second + shift)
+                    yield Place(second + shift, fate, shift != 0, members)
+
     def _fate(self, second: int) -> Fate:
         if self.watermark.is_late(second):
             return Fate.LATE
         return Fate.AHEAD if self.watermark.is_ahead(second) else Fate.ACCEPTED
+
+
+def _known(
+    shifts: NDArray[np.int64] | None, ahead: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Both, with nothing in place of None; one of them is there."""
+    if shifts is None:
+        assert ahead is not None
+        return np.zeros(ahead.size, np.int64), ahead
+    return shifts, np.zeros(shifts.size, np.bool_) if ahead is None else ahead
+
+
+def _oldest_believed(hearing: Hearing, second: int) -> int | None:
+    """The oldest second, after re-basing, that a node states whose clock is not doubted."""
+    if hearing.shifts is None and hearing.ahead is None:
+        return second
+    shifts, ahead = _known(hearing.shifts, hearing.ahead)
+    believed = shifts[~ahead if hearing.behind is None else ~(ahead | hearing.behind)]
+    return second + int(believed.min()) if believed.size else None

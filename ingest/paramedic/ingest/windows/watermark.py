@@ -1,4 +1,4 @@
-"""Which seconds of a job are closed. The watermark never goes back."""
+"""Which slots of a job are closed, each named by its first second. It never goes back."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Watermark:
 
     @property
     def closed(self) -> int | None:
-        """The newest closed second; None as long as nothing is closed."""
+        """The newest closed slot, by its first second; None as long as nothing is closed."""
         return self._closed
 
     def is_late(self, second: int) -> bool:
@@ -56,19 +56,20 @@ class Watermark:
     def is_ahead(self, second: int) -> bool:
         """Whether the second is beyond the open slots."""
         floor = self._floor()
-        return floor is not None and second > floor + self._config.open_slots
+        return floor is not None and second > floor + self._seconds(self._config.open_slots)
 
     def keep_from(self, second: int) -> int:
         """The oldest second that is still of use, when `second` is about to be used."""
         floor = self._floor()
         newest = second if floor is None else floor
-        return newest - self._config.retained_slots + 1
+        return newest - self._seconds(self._config.retained_slots - 1)
 
     def begin_at(self, second: int) -> bool:
         """Note a second that was observed; True if it is so old that everything begins anew."""
         if self._closed is not None or (self._origin is not None and second >= self._origin):
             return False
-        anew = self._origin is not None and second <= self._origin - self._config.retained_slots
+        kept = self._seconds(self._config.retained_slots)
+        anew = self._origin is not None and second <= self._origin - kept
         self._origin = second
         return anew
 
@@ -81,33 +82,45 @@ class Watermark:
         self._close(head - self._config.lateness_seconds)
 
     def pass_time(self, now_seconds: float) -> None:
-        """Without progress for `silence_seconds`, let arrival time take the place of the head."""
+        """Without progress for `silence_seconds`, let arrival time take the place of the head.
+
+        Progress comes once in a slot, so silence begins when the next slot is over.
+        """
         if self._head is None:
             return
-        silent_for = now_seconds - self._head_arrived_seconds - self._config.silence_seconds
+        borne_with = self._config.silence_seconds + self._config.grid_seconds
+        silent_for = now_seconds - self._head_arrived_seconds - borne_with
         if silent_for > 0:
             self._close(self._head + math.floor(silent_for) - self._config.lateness_seconds)
 
     def take_closed(self) -> tuple[list[int], int]:
-        """Seconds closed since the last call, oldest first, and how many older ones are left out.
+        """Slots closed since the last call, oldest first, each by its first second.
 
-        Left out is what is beyond the history: no full window exists for it any more.
+        Then, how many seconds before them are left out: what is beyond the history, for no full
+        window exists any more.
         """
         if self._closed is None or self._told is None:
             return [], 0
-        oldest = max(self._told + 1, self._closed - self._config.history_slots)
-        skipped = oldest - self._told - 1
+        width = self._config.sampling_seconds
+        held = self._closed - self._seconds(self._config.history_slots)
+        oldest = max(self._told + width, held)
+        skipped = oldest - self._told - width
         self._told = self._closed
-        return list(range(oldest, self._closed + 1)), skipped
+        return list(range(oldest, self._closed + 1, width)), skipped
 
     def _floor(self) -> int | None:
         if self._closed is not None:
             return self._closed
-        return None if self._origin is None else self._origin - 1
+        return None if self._origin is None else self._origin - self._config.sampling_seconds
 
-    def _close(self, second: int) -> None:
+    def _seconds(self, slots: int) -> int:
+        return slots * self._config.sampling_seconds
+
+    def _close(self, until: int) -> None:
+        """Close the slots that begin in this second or before."""
+        second = self._config.on_grid(until)
         if self._origin is None or second < self._origin:
             return
         if self._closed is None:
-            self._told = self._origin - 1
+            self._told = self._origin - self._config.sampling_seconds
         self._closed = second if self._closed is None else max(self._closed, second)
