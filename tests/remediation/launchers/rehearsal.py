@@ -84,11 +84,17 @@ class Rehearsal:
         self._carry_out()
 
     def exit(
-        self, node: NodeName, *, code: int | None = None, by: signal.Signals | None = None
+        self,
+        node: NodeName,
+        *,
+        code: int | None = None,
+        by: signal.Signals | None = None,
+        blames_a_peer: bool = False,
     ) -> None:
         """A worker's process ends."""
         self.alive.pop(node)
-        self.membership.exited(node, ExitStatus(code, by), self.now)
+        status = ExitStatus(code, by)
+        self.membership.exited(node, status, self.now, blames_a_peer=blames_a_peer)
         self._carry_out()
 
     def wait(self, seconds: float) -> None:

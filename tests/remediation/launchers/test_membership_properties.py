@@ -9,7 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from paramedic.remediation.launchers.local.commands import MembershipRules, Note
+from paramedic.ingest.contract import EventKind
+from paramedic.remediation.launchers.local.commands import MembershipRules, Note, StartWorker
 from paramedic.remediation.launchers.local.job_record import Stage
 from paramedic.remediation.launchers.local.messages import (
     Abort,
@@ -17,6 +18,7 @@ from paramedic.remediation.launchers.local.messages import (
     Committed,
     Failed,
     Finished,
+    Raised,
     Store,
 )
 from paramedic.remediation.launchers.port import Effect
@@ -56,13 +58,13 @@ class AnyOrder(RuleBasedStateMachine):
         return bool(self.job.alive)
 
     @precondition(anybody_lives)
-    @rule(who=PICK, code=st.sampled_from([0, 0, 1, 3, -9, -15]))
-    def exits(self, who: int, code: int) -> None:
+    @rule(who=PICK, code=st.sampled_from([0, 0, 1, 3, -9, -15]), blames=st.booleans())
+    def exits(self, who: int, code: int, blames: bool) -> None:
         node = self.pick(who).node
         if code < 0:
             self.job.exit(node, by=signal.Signals(-code))
         else:
-            self.job.exit(node, code=code)
+            self.job.exit(node, code=code, blames_a_peer=blames and code > 0)
 
     @precondition(anybody_lives)
     @rule(who=PICK)
@@ -97,6 +99,11 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(who=PICK)
     def loses_its_connection(self, who: int) -> None:
         self.job.membership.disconnected(self.pick(who).node, self.job.now)
+
+    @precondition(anybody_lives)
+    @rule(who=PICK)
+    def raises(self, who: int) -> None:
+        self.job.say(self.pick(who).node, Raised("ValueError"))
 
     @precondition(anybody_lives)
     @rule(who=PICK, generation=GENERATION, key=st.sampled_from("abcd"))
@@ -196,6 +203,9 @@ class AnyOrder(RuleBasedStateMachine):
         self.job.cooperate()
         assert self.job.over is not None
         assert self.job.alive == {}
+        exits = [event.node for event in self.job.events(EventKind.PROCESS_EXIT)]
+        assert len(exits) == len(set(exits))
+        assert set(exits) == {c.node for c in self.job.commands if isinstance(c, StartWorker)}
 
 
 class Recovers(AnyOrder):

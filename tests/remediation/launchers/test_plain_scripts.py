@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
+
+import pytest
 
 from paramedic.ingest.contract import EventKind, NodeName
 from paramedic.remediation.launchers.local.commands import JobEnd, MembershipRules
@@ -124,3 +127,55 @@ def test_a_rank_that_left_before_the_others_said_hello_fails_the_job() -> None:
     job.cooperate()
     assert job.over is not None
     assert job.over.reason == "node-0000 (rank 0) exited with 0 before it said hello"
+
+
+def exit_with_1(job: Rehearsal, node: NodeName, *, blames_a_peer: bool) -> None:
+    job.exit(node, code=1, blames_a_peer=blames_a_peer)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_the_rank_that_raised_is_blamed_whichever_process_ends_first(order: tuple[int]) -> None:
+    job = Rehearsal(MembershipRules(ranks=3, spares=0))
+    for rank in order:
+        if NODES[rank] in job.alive:
+            exit_with_1(job, NODES[rank], blames_a_peer=rank != 1)
+            job.wait(0.1)
+    end_the_signalled(job)
+    assert job.over is not None
+    assert (job.over.node, job.over.rank) == (NODES[1], 1)
+    blamed = [e.node for e in job.events(EventKind.PROCESS_EXIT) if not e.details["expected"]]
+    assert blamed == [NODES[1]]
+    assert len(job.events(EventKind.PROCESS_EXIT)) == 3
+
+
+def test_the_first_victim_is_blamed_when_nobody_explains_it() -> None:
+    job = plain_job()
+    exit_with_1(job, NODES[0], blames_a_peer=True)
+    job.wait(2.9)
+    assert job.events(EventKind.PROCESS_EXIT) == []
+    job.wait(0.1)
+    end_the_signalled(job)
+    assert job.over is not None
+    assert job.over.node == NODES[0]
+
+
+def test_the_last_process_is_not_waited_for() -> None:
+    job = plain_job()
+    exit_with_1(job, NODES[0], blames_a_peer=True)
+    exit_with_1(job, NODES[1], blames_a_peer=True)
+    assert job.over is not None
+    assert job.over.node == NODES[0]
+    told = [(e.node, e.details["expected"]) for e in job.events(EventKind.PROCESS_EXIT)]
+    assert told == [(NODES[0], False), (NODES[1], True)]
+
+
+def test_a_stop_tells_of_what_was_kept_back() -> None:
+    job = plain_job()
+    exit_with_1(job, NODES[0], blames_a_peer=True)
+    job.stop()
+    end_the_signalled(job)
+    told = job.events(EventKind.PROCESS_EXIT)[0]
+    assert (told.node, told.details["reason"]) == (NODES[0], "lost the connection to another rank")
+    job.wait(10)
+    assert job.over is not None
+    assert job.over.end is JobEnd.STOPPED

@@ -79,6 +79,10 @@ class JobRecord:
     start_due_at: float | None = None
     """When the ranks of the start have to be ready; None before the first one is."""
     start_note_at: float | None = None
+    victims: list[tuple[Worker, ExitStatus]] = field(default_factory=list)
+    """Processes of a plain script that ended because a peer had left, oldest first."""
+    blame_at: float | None = None
+    """When the first of them is blamed, unless another one is found to be the cause."""
     regroup_at: float | None = None
     regroup_reason: str = ""
     spare_not_before: float = 0.0

@@ -12,6 +12,23 @@ _TAIL_BYTES = 64 * 1024
 _LONGEST_LINE = 500
 
 
+_BROKEN_BY_A_PEER = (
+    "Connection closed by peer",
+    "Connection reset by peer",
+    "Broken pipe",
+    "[gloo/",
+    "DistBackendError",
+    "DistNetworkError",
+    "NCCL",
+)
+"""What torch says on ranks that are not to blame when another one leaves a collective."""
+
+
+def blames_a_peer(line: str | None) -> bool:
+    """Whether a worker's last words say that the connection to another one broke."""
+    return line is not None and any(mark in line for mark in _BROKEN_BY_A_PEER)
+
+
 def last_line(log_path: Path) -> str | None:
     """The last line of the log that is not blank, cut to 500 characters; None without one."""
     try:

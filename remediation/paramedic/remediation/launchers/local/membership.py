@@ -99,15 +99,26 @@ class Membership:
             ending.fail(self._job, f"{node} cannot be started: {reason}", now, worker=worker)
         self._settle(now)
 
-    def exited(self, node: NodeName, status: ExitStatus, now: float) -> None:
-        """A worker's process ended. All that it had sent before was handed in before."""
+    def exited(
+        self, node: NodeName, status: ExitStatus, now: float, *, blames_a_peer: bool = False
+    ) -> None:
+        """A worker's process ended. All that it had sent before was handed in before.
+
+        `blames_a_peer`: its last words are that the connection to another rank broke.
+        """
         worker = self._job.roster.remove(node)
         if worker is None:
+            return
+        if blames_a_peer and plain_restart.waits_for_the_culprit(self._job, worker, status, now):
+            plain_restart.blame_the_first_when_due(self._job, now)
+            self._settle(now)
             return
         left_well = worker.phase is WorkerPhase.FINISHED and status.is_success
         is_plain_end = not self._job.has_library and status.is_success
         expected = worker.exit_is_expected or left_well or is_plain_end
         self._job.publish_exit(worker, status, expected=expected)
+        if not status.is_success:
+            plain_restart.culprit_found(self._job)
         self._after_exit(worker, status, now)
         self._settle(now)
 
@@ -139,10 +150,12 @@ class Membership:
 
     def stop(self, reason: str, now: float) -> None:
         """End the job; a second call ends it at once."""
+        plain_restart.culprit_found(self._job)
         ending.stop(self._job, reason, now)
 
     def fail(self, reason: str, now: float) -> None:
         """End the job because the shell cannot go on."""
+        plain_restart.culprit_found(self._job)
         ending.fail(self._job, reason, now)
 
     def time_passed(self, now: float) -> None:
@@ -150,13 +163,14 @@ class Membership:
         ending.make_the_late_leave(self._job, now)
         recovery.regroup_when_due(self._job, now)
         plain_restart.trains_when_due(self._job, now)
+        plain_restart.blame_the_first_when_due(self._job, now)
         patience.do_what_is_due(self._job, now)
         self._settle(now)
 
     def next_deadline(self) -> float | None:
         """When `time_passed` has something to do, or None."""
         job = self._job
-        waits = [job.kill_at, job.regroup_at, plain_restart.trains_at(job)]
+        waits = [job.kill_at, job.regroup_at, job.blame_at, plain_restart.trains_at(job)]
         waits += patience.deadlines(job)
         if self._lacks_spares():
             waits.append(job.spare_not_before)

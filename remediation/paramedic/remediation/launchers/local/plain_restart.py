@@ -32,6 +32,37 @@ def rank_exited(job: JobRecord, worker: Worker, status: ExitStatus, now: float) 
         _restart(job, now)
 
 
+def waits_for_the_culprit(job: JobRecord, worker: Worker, status: ExitStatus, now: float) -> bool:
+    """Keep an exit back that another one may explain; False when there is no other one."""
+    is_victim = job.stage is Stage.STARTING and not (job.has_library or worker.exit_is_expected)
+    if not is_victim or not (job.roster.live or job.victims):
+        return False
+    job.victims.append((worker, status))
+    if not job.roster.live:
+        job.blame_at = now
+    elif job.blame_at is None:
+        job.blame_at = now + job.rules.exit_notice_seconds
+    return True
+
+
+def culprit_found(job: JobRecord) -> None:
+    """What was kept back is told now: it was the consequence of another exit."""
+    victims, job.victims, job.blame_at = job.victims, [], None
+    for worker, status in victims:
+        worker.raised = "lost the connection to another rank"
+        job.publish_exit(worker, status, expected=True)
+
+
+def blame_the_first_when_due(job: JobRecord, now: float) -> None:
+    """Nobody else ended: the one that ended first is the one that is known to have failed."""
+    if job.blame_at is None or now < job.blame_at:
+        return
+    (worker, status), *job.victims = job.victims
+    job.publish_exit(worker, status, expected=False)
+    culprit_found(job)
+    rank_exited(job, worker, status, now)
+
+
 def start_all(job: JobRecord, now: float) -> None:
     """Start every rank at once."""
     job.started_at = now

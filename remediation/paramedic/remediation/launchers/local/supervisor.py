@@ -25,6 +25,7 @@ from paramedic.remediation.launchers.local.commands import (
     StartWorker,
 )
 from paramedic.remediation.launchers.local.control_desk import ControlDesk
+from paramedic.remediation.launchers.local.log_tail import blames_a_peer, last_line
 from paramedic.remediation.launchers.local.membership import Membership
 from paramedic.remediation.launchers.local.service_keeper import ServiceKeeper, ServiceSpec
 from paramedic.remediation.launchers.local.worker_environment import worker_environment
@@ -201,7 +202,9 @@ class Supervisor:
         self._loop.unwatch(child.exit_descriptor)
         status = child.reap()
         _LOG.info("%s %s", node, status)
-        self._membership.exited(node, status, self._clock.monotonic())
+        last_words = None if status.is_success else last_line(self._config.log_path(node))
+        now = self._clock.monotonic()
+        self._membership.exited(node, status, now, blames_a_peer=blames_a_peer(last_words))
         self._carry_out()
 
     def _set_timer(self) -> None:
