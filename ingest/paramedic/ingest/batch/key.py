@@ -14,8 +14,16 @@ def shard_of(node: NodeName, node_count: int) -> int:
     >>> shard_of(NodeName("node-0003"), 512), shard_of(NodeName("node-0003"), 5000)
     (0, 7)
     """
-    shards = max(1, -(-node_count // layout().nodes_per_shard))
-    return zlib.crc32(node.encode()) % shards
+    return zlib.crc32(node.encode()) % shard_count(node_count)
+
+
+def shard_count(node_count: int) -> int:
+    """How many shards a job of so many nodes has.
+
+    >>> shard_count(0), shard_count(512), shard_count(513)
+    (1, 1, 2)
+    """
+    return max(1, -(-node_count // layout().nodes_per_shard))
 
 
 def message_key(job: JobName, shard: int) -> str:

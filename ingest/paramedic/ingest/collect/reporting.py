@@ -1,0 +1,147 @@
+"""Says in single lines what people should know: what was found, what is missing, who is silent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from paramedic.ingest.collect.configuration import EVERYBODY
+from paramedic.ingest.contract import EventKind, JobState
+
+if TYPE_CHECKING:
+    from paramedic.ingest.collect.configuration import CollectConfig
+    from paramedic.ingest.collect.status import CollectStatus
+    from paramedic.ingest.contract import Event
+
+_NAMES_SHOWN = 3
+_SILENCE_LINES_APART_SECONDS = 10.0
+_SILENCE_LASTS = 60.0
+"""Seconds; longer than the pause between any source's tries."""
+
+
+class Reporter:
+    """Tells every state once, when it begins and when it is over. Times are any steady clock's."""
+
+    def __init__(self, config: CollectConfig, tell: Callable[[str], None]) -> None:
+        self._config = config
+        self._tell = tell
+        self._first_page_at: float | None = None
+        self._told: set[str] = set()
+        self._silent: dict[str, tuple[str, float]] = {}
+        """Of those that give nothing: why, and when that was last said."""
+        self._silent_told: set[str] = set()
+        self._silence_at = -_SILENCE_LINES_APART_SECONDS
+        self._trouble: str | None = None
+
+    @property
+    def silent_origins(self) -> int:
+        """How many origins do not answer now."""
+        return len(self._silent)
+
+    def heard(self, origin: str, now: float) -> None:
+        """The origin has given a page."""
+        if self._first_page_at is None:
+            self._first_page_at = now
+        if self._silent:
+            self._silent.pop(origin, None)
+
+    def silent(self, origin: str, reason: str, now: float) -> None:
+        """The origin has given nothing; sources say so again and again as long as it lasts."""
+        self._silent[origin] = (reason, now)
+
+    def ended(self, name: str, reason: str) -> None:
+        """A source has ended because it can never work."""
+        self._tell(f"{name}: {reason}")
+
+    def events(self, events: Sequence[Event], status: Callable[[], CollectStatus]) -> None:
+        """Tell what the events of a page mean; members that came with their job are not listed."""
+        announced = set()
+        moves: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for event in events:
+            state = event.details.get("state")
+            if event.kind is EventKind.MEMBERSHIP and event.job not in announced:
+                moves[event.job, str(event.details["change"])].append(str(event.node))
+            elif state == JobState.STARTING.value:
+                announced.add(event.job)
+                self._announce(event, status())
+            elif state == JobState.FINISHED.value:
+                self._tell(f"job {event.job} has ended: {event.details['reason']}")
+        for (job, change), nodes in moves.items():
+            verb = "joined" if change == "joined" else "left"
+            self._tell(f"job {job}: {_named(nodes)} {verb}")
+
+    def look(self, status: CollectStatus, trouble: str | None, now: float) -> None:
+        """Tell what has changed since the last look; `trouble` is what the bus says."""
+        self._look_at_silence(now)
+        self._look_at_bus(trouble)
+        is_early = (
+            self._first_page_at is None
+            or now - self._first_page_at < self._config.quiet_start_seconds
+        )
+        if is_early or status.jobs:
+            return
+        if not status.gpus:
+            self._tell_once(
+                "no GPU metrics have arrived, so there is nothing to judge: is dcgm-exporter "
+                "(or amd device-metrics-exporter) scraped?"
+            )
+        else:
+            self._tell_once(
+                f"{status.hosts} hosts with {status.gpus} GPUs, but no label names a job and none "
+                "is in use: waiting for work (--job-label NAME names a label)"
+            )
+
+    def _announce(self, event: Event, status: CollectStatus) -> None:
+        if event.job == EVERYBODY:
+            self._tell_once(
+                f"no label names a job, so all busy hosts are one job, {EVERYBODY} "
+                "(--job-label NAME names a label)"
+            )
+        job = status.jobs[event.job]
+        grid = job.sampling_seconds
+        every = "every second" if grid == 1 else f"every {grid} s"
+        self._tell(f"job {event.job}: {job.nodes} nodes, {job.gpus} GPUs, a sample {every}")
+
+    def _look_at_silence(self, now: float) -> None:
+        for origin in [one for one, (_, at) in self._silent.items() if now - at > _SILENCE_LASTS]:
+            del self._silent[origin]
+        fresh = [origin for origin in self._silent if origin not in self._silent_told]
+        back = [origin for origin in self._silent_told if origin not in self._silent]
+        is_soon = now - self._silence_at < _SILENCE_LINES_APART_SECONDS
+        if is_soon or not (fresh or back):
+            return
+        self._silence_at = now
+        if fresh:
+            self._tell(f"{_named(fresh)} gives nothing: {self._silent[fresh[0]][0]}")
+        if back:
+            self._tell(f"{_named(sorted(back))} answers again")
+        self._silent_told = set(self._silent)
+
+    def _look_at_bus(self, trouble: str | None) -> None:
+        if (trouble is None) is (self._trouble is None):
+            return
+        self._trouble = trouble
+        kept = self._config.buffer_seconds
+        self._tell(
+            "the bus takes messages again"
+            if trouble is None
+            else f"{trouble}; up to {kept:g} s of telemetry are kept meanwhile"
+        )
+
+    def _tell_once(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self._tell(text)
+
+
+def _named(names: Iterable[str]) -> str:
+    """A few names, or how many there are.
+
+    >>> _named(["a", "b"]), _named(["a", "b", "c", "d"])
+    ('a, b', 'a, b, c and 1 more')
+    """
+    listed = list(names)
+    more = len(listed) - _NAMES_SHOWN
+    shown = ", ".join(listed[:_NAMES_SHOWN])
+    return shown if more <= 0 else f"{shown} and {more} more"

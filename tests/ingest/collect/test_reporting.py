@@ -1,0 +1,149 @@
+"""People are told each thing once, in a line."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from paramedic.ingest.collect.configuration import CollectConfig
+from paramedic.ingest.collect.reporting import Reporter
+from paramedic.ingest.collect.status import CollectStatus, JobStatus, progress_line
+from paramedic.ingest.contract import Event, EventKind, JobName, NodeName
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+EMPTY = CollectStatus()
+
+
+def new() -> tuple[Reporter, list[str]]:
+    lines: list[str] = []
+    return Reporter(CollectConfig(), lines.append), lines
+
+
+def event(job: str, node: str | None = None, **details: str | int) -> Event:
+    kind = EventKind.JOB_STATE if node is None else EventKind.MEMBERSHIP
+    return Event(
+        NOON, kind, JobName(job), None if node is None else NodeName(node), details=details
+    )
+
+
+def status_of(job: str, nodes: int = 64, grid: int = 1) -> CollectStatus:
+    return CollectStatus(
+        hosts=nodes, gpus=8 * nodes, jobs={JobName(job): JobStatus(nodes, 8 * nodes, grid, True)}
+    )
+
+
+def test_a_job_is_told_with_its_size_and_cadence_and_without_a_list_of_its_nodes() -> None:
+    reporter, lines = new()
+    events = [event("llama", state="starting"), event("llama", "a", change="joined")]
+    reporter.events(events, lambda: status_of("llama", grid=15))
+    assert lines == ["job llama: 64 nodes, 512 GPUs, a sample every 15 s"]
+
+
+def test_the_job_of_all_busy_hosts_is_explained_once() -> None:
+    reporter, lines = new()
+    for _ in range(2):
+        reporter.events([event("cluster", state="starting")], lambda: status_of("cluster"))
+    assert [line.split(",")[0] for line in lines] == [
+        "no label names a job",
+        "job cluster: 64 nodes",
+        "job cluster: 64 nodes",
+    ]
+
+
+def test_members_that_come_and_go_are_named_as_long_as_they_are_few() -> None:
+    reporter, lines = new()
+    came = [event("llama", f"n{number}", change="joined") for number in range(5)]
+    left = [event("llama", "n9", change="left")]
+    over = [event("llama", state="finished", reason="no node carries it any more")]
+    reporter.events([*came, *left, *over], lambda: EMPTY)
+    assert lines == [
+        "job llama has ended: no node carries it any more",
+        "job llama: n0, n1, n2 and 2 more joined",
+        "job llama: n9 left",
+    ]
+
+
+def test_a_lack_of_gpu_metrics_is_told_once_and_not_at_once() -> None:
+    reporter, lines = new()
+    reporter.look(EMPTY, None, 100.0)
+    reporter.heard("origin", 100.0)
+    for now in (101.0, 114.0):
+        reporter.look(EMPTY, None, now)
+    assert lines == []
+    for now in (115.0, 116.0):
+        reporter.look(EMPTY, None, now)
+    assert len(lines) == 1
+    assert "no GPU metrics" in lines[0]
+
+
+def test_idle_hosts_without_labels_are_told_once() -> None:
+    reporter, lines = new()
+    reporter.heard("origin", 0.0)
+    for now in (15.0, 16.0):
+        reporter.look(CollectStatus(hosts=2, gpus=16), None, now)
+    (line,) = lines
+    assert line.startswith("2 hosts with 16 GPUs, but no label names a job and none is in use")
+
+
+def test_nothing_is_missing_once_there_is_a_job() -> None:
+    reporter, lines = new()
+    reporter.heard("origin", 0.0)
+    reporter.look(status_of("llama"), None, 60.0)
+    assert lines == []
+
+
+def test_who_gives_nothing_is_told_with_the_reason_and_told_again_when_it_is_over() -> None:
+    reporter, lines = new()
+    for now in range(3):
+        reporter.silent("http://prometheus:9090", "connection refused", float(now))
+        reporter.look(EMPTY, None, float(now))
+    reporter.heard("http://prometheus:9090", 20.0)
+    reporter.look(EMPTY, None, 20.0)
+    assert lines == [
+        "http://prometheus:9090 gives nothing: connection refused",
+        "http://prometheus:9090 answers again",
+    ]
+    assert reporter.silent_origins == 0
+
+
+def test_many_that_fall_silent_are_a_line_now_and_then_and_not_one_each() -> None:
+    reporter, lines = new()
+    for number in range(200):
+        reporter.silent(f"n{number:03d}", "timed out", number / 10)
+        reporter.look(EMPTY, None, number / 10)
+    assert len(lines) == 2
+    assert lines[1] == "n001, n002, n003 and 97 more gives nothing: timed out"
+
+
+def test_a_silence_that_nobody_speaks_of_any_more_is_over() -> None:
+    reporter, _ = new()
+    reporter.silent("http://prometheus:9090 instance n1", "down", 0.0)
+    reporter.look(EMPTY, None, 61.0)
+    assert reporter.silent_origins == 0
+
+
+def test_a_bus_that_is_away_is_told_once_and_so_is_its_return() -> None:
+    reporter, lines = new()
+    for now, trouble in enumerate((None, "no broker at b:9092", "no broker", None, None)):
+        reporter.look(EMPTY, trouble, float(now))
+    assert lines == [
+        "no broker at b:9092; up to 60 s of telemetry are kept meanwhile",
+        "the bus takes messages again",
+    ]
+
+
+def test_progress_tells_what_happened_since_the_last_line() -> None:
+    before = CollectStatus(samples=1000, dropped={"page": 1}, rejected={("blank", "x"): 5})
+    now = CollectStatus(
+        samples=31_000,
+        dropped={"page": 3},
+        rejected={("blank", "x"): 6},
+        silent_origins=1,
+        lag_seconds=1.25,
+        hosts=2,
+        gpus=16,
+        jobs={JobName("j"): JobStatus(2, 16, 1, True)},
+    )
+    assert progress_line(before, now, 10.0) == (
+        "2 hosts, 16 GPUs, j (2 nodes); 3,000 samples/s, 1 rejected, lag 1.2 s, 2 dropped,"
+        " 1 sources silent"
+    )
