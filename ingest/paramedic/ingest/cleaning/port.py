@@ -27,6 +27,9 @@ class CleanPage:
     """Xids, GPUs that vanished or came back, a source that turned blind or sees again."""
     rejected: Mapping[tuple[str, str], int]
     """How many samples were left out, by reason and metric (or the exporter's name for it)."""
+    uncatalogued: tuple[str, ...] = ()
+    """Exporters' names that the catalogue does not know. Those of a GPU are columns under their
+    lower-cased name; the others are only told."""
 
 
 class Cleaner(Protocol):

@@ -1,0 +1,1 @@
+"""The metric catalogue: canonical ids, and what every exporter calls them."""

@@ -1,0 +1,1 @@
+"""Reads metrics pages: the text format of Prometheus and of OpenMetrics."""
