@@ -75,13 +75,14 @@ def first_counters(uptime_seconds: Floats, gpus: int, cores: int) -> Counters:
     """What has been counted before the job started."""
     nodes = len(uptime_seconds)
     up = uptime_seconds.astype(np.int64)
+    seconds: Floats = uptime_seconds.astype(np.float64)
     gpu: dict[str, Floats] = {name: np.zeros((nodes, gpus)) for name in GPU_COUNTERS}
-    gpu["gpu_energy_joules_total"] = np.repeat(250.0 * up[:, None], gpus, axis=1)
+    gpu["gpu_energy_joules_total"] = np.repeat(250.0 * seconds[:, None], gpus, axis=1)
     node: dict[str, Floats] = {name: np.zeros(nodes) for name in NODE_COUNTERS}
-    node["context_switches_total"] = 2.0e4 * up
-    node["disk_written_bytes_total"] = 2.0e6 * up
-    node["tcp_received_bytes_total"] = 3.0e6 * up
-    node["tcp_sent_bytes_total"] = 2.0e5 * up
+    node["context_switches_total"] = 2.0e4 * seconds
+    node["disk_written_bytes_total"] = 2.0e6 * seconds
+    node["tcp_received_bytes_total"] = 3.0e6 * seconds
+    node["tcp_sent_bytes_total"] = 2.0e5 * seconds
     busy = np.repeat(10 * up[:, None], cores, axis=1)
     return Counters(gpu, node, busy, np.repeat(90 * up[:, None], cores, axis=1), -up)
 

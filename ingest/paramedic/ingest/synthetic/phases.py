@@ -125,5 +125,5 @@ class Schedule:
         each: Floats = np.abs(1.0 + self._work.step_jitter * rng.standard_normal(self._shape))
         if step >= self._work.warm_up_steps:
             return each * everybody
-        cold = _WARM_UP_SLOWNESS * 0.5 ** (step / _WARM_UP_STEPS_TO_HALF)
+        cold: float = _WARM_UP_SLOWNESS * 0.5 ** (step / _WARM_UP_STEPS_TO_HALF)
         return each * everybody * (1.0 + cold * rng.uniform(0.7, 1.3, self._shape))

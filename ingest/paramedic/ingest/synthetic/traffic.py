@@ -62,13 +62,13 @@ def traffic_of(
 def _paused(config: ClusterConfig, shares: Shares, pace: Pace) -> Floats:
     """Whoever takes less than the others send has to stop them."""
     usual = config.hardware.nic_bytes_per_second
-    lack = np.clip(_NEAR_LIMIT - pace.bandwidth.min(axis=1) / usual, 0.0, None)
+    lack: Floats = np.clip(_NEAR_LIMIT - pace.bandwidth.min(axis=1) / usual, 0.0, None)
     collective: Floats = shares.collective.mean(axis=1)
     return 4.0e4 * lack * collective
 
 
 def _marked(causes: Causes, shares: Shares) -> Floats:
     """Crowding marks packets at everybody behind the switch."""
-    crowding = np.clip(1.0 - causes.fabric_ratio, 0.0, 1.0)
+    crowding: Floats = np.clip(1.0 - causes.fabric_ratio, 0.0, 1.0)
     collective: Floats = shares.collective.mean(axis=1)
     return (60.0 + 9.0e4 * crowding) * collective
