@@ -39,8 +39,8 @@ _few = settings(
 def recordings() -> dict[str, list[Fact]]:
     begin = [job_state("training", 0)]
     return {
-        "slow": merged(Scene(seconds=90, slow={2: 2.0}, slow_from=40).batches(), begin),
-        "frozen": merged(Scene(seconds=60, frozen={1: 40}).batches(), begin),
+        "slow": merged(Scene(seconds=65, slow={2: 2.0}, slow_from=40).batches(), begin),
+        "frozen": merged(Scene(seconds=55, frozen={1: 40}).batches(), begin),
         "dead": merged(Scene(seconds=51).batches(), [*begin, exit_of(3, 50.5)]),
     }
 
@@ -154,7 +154,7 @@ def test_unknown_metrics_are_survived(build: Build, name: str) -> None:
 @pytest.mark.parametrize("metric", RANK_METRICS)
 def test_a_missing_metric_is_survived_and_accuses_nobody_else(build: Build, metric: str) -> None:
     batches = with_columns(
-        Scene(seconds=90, slow={2: 2.0}, slow_from=40).batches(), Entity.RANK, {metric: None}
+        Scene(seconds=65, slow={2: 2.0}, slow_from=40).batches(), Entity.RANK, {metric: None}
     )
     assert {v.node for v in tell(build(), merged(batches))} <= {node_name(2)}
 
@@ -169,12 +169,12 @@ def test_missing_tables_are_survived(build: Build, entity: Entity) -> None:
 
 
 def test_lost_rows_of_a_healthy_rank_accuse_nobody(build: Build) -> None:
-    batches = without_rows(Scene(seconds=120).batches(), Entity.RANK, node_name(1), range(50, 90))
+    batches = without_rows(Scene(seconds=80).batches(), Entity.RANK, node_name(1), range(40, 65))
     assert tell(build(), merged(batches)) == []
 
 
 def test_a_healthy_job_is_left_alone(build: Build) -> None:
-    assert tell(build(), merged(Scene(seconds=200).batches())) == []
+    assert tell(build(), merged(Scene(seconds=120).batches())) == []
 
 
 def test_a_job_of_one_rank_is_survived(build: Build) -> None:

@@ -31,7 +31,7 @@ def before(**changes: object) -> list[TelemetryBatch]:
     return scene.batches()
 
 
-def after(generation: int = 1, seconds: int = 60) -> list[TelemetryBatch]:
+def after(generation: int = 1, seconds: int = 40) -> list[TelemetryBatch]:
     carried = {SLOW: SPARE}
     scene = Scene(
         seconds=seconds, generation=generation, nodes=carried, first_second=START + 47, seed=9
@@ -80,7 +80,7 @@ def test_a_slow_rank_that_was_replaced_is_accused_once() -> None:
     assert resolved.detected_at.timestamp() == START + TRAINS_AT
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=7))
 def test_however_late_the_old_generation_comes_nothing_stays_open(delays: list[int]) -> None:
     said = diagnose(held_up(merged([*before(), *after()], replacement()), delays))
@@ -187,7 +187,7 @@ def test_an_exit_that_is_told_after_the_recovery_is_no_news() -> None:
 
 
 def test_an_exit_in_the_generation_that_trains_is_news() -> None:
-    exit_ = exit_of(SPARE, 90, generation=1)
+    exit_ = exit_of(SPARE, 86, generation=1)
     (verdict,) = diagnose([*merged([*before(slow={}), *after()], replacement()), exit_])
     assert verdict.node == node_name(SPARE)
 
@@ -211,7 +211,7 @@ def test_after_the_end_nothing_is_said_whatever_comes(late: float) -> None:
 
 
 @given(st.permutations(replacement()))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_the_order_of_the_events_leaves_nothing_open(events: list[Event]) -> None:
     dead = exit_of(SLOW, ENDED_AT)
     events = [dead if one.kind is EventKind.PROCESS_EXIT else one for one in events]
@@ -222,21 +222,21 @@ def test_the_order_of_the_events_leaves_nothing_open(events: list[Event]) -> Non
 
 def second_run(at: int) -> list[Fact]:
     """The same job name, nodes and generation again, this time with a slow rank."""
-    later = Scene(seconds=60, first_second=START + at, slow={2: 2.0}, slow_from=30).batches()
+    later = Scene(seconds=50, first_second=START + at, slow={2: 2.0}, slow_from=30).batches()
     return merged(later, [job_state("starting", at - 1), job_state("training", at)])
 
 
 @pytest.mark.parametrize("ended", [True, False], ids=["finished", "killed"])
 def test_a_later_run_under_the_same_name_begins_anew(ended: bool) -> None:
     first = merged([*before(slow={}), *after()], replacement())
-    end = [job_state("finished", 108, 1)] if ended else []
-    (verdict,) = firing(diagnose([*first, *end, *second_run(150)]))
+    end = [job_state("finished", 90, 1)] if ended else []
+    (verdict,) = firing(diagnose([*first, *end, *second_run(100)]))
     assert (verdict.node, verdict.generation) == (node_name(2), 0)
 
 
 def test_what_was_open_in_a_run_that_was_killed_is_resolved_by_the_next() -> None:
-    first = merged([*before(slow={}), *after()], [*replacement(), exit_of(0, 100, 1)])
-    said = diagnose([*first, *second_run(150)[:20]])
+    first = merged([*before(slow={}), *after()], [*replacement(), exit_of(0, 86, 1)])
+    said = diagnose([*first, *second_run(100)[:20]])
     assert statuses(said) == [Status.FIRING, Status.RESOLVED]
 
 

@@ -68,8 +68,8 @@ def test_nobody_is_judged_by_its_own_noise(variances: list[float], at: int) -> N
 
 @pytest.mark.parametrize("kind", ["usual", "heavy tail", "shared cores", "one always slower"])
 def test_false_alarms_are_as_rare_as_stated(kind: str) -> None:
-    """Twelve minutes at a rate of 600 a day: six false alarms are what is stated."""
-    (count,) = alarms(KINDS[kind].compute_seconds(860, seed=5), [with_rate(600)])
+    """Seven minutes at a rate of 1200 a day: six false alarms are what is stated."""
+    (count,) = alarms(KINDS[kind].compute_seconds(490, seed=5), [with_rate(1200)])
     assert count <= 6
 
 

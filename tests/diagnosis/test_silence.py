@@ -31,7 +31,7 @@ FROZEN_AT = 40
 
 
 def frozen(**changes: object) -> list[TelemetryBatch]:
-    return Scene(seconds=80, frozen={2: FROZEN_AT}, **changes).batches()  # type: ignore[arg-type]
+    return Scene(seconds=65, frozen={2: FROZEN_AT}, **changes).batches()  # type: ignore[arg-type]
 
 
 def without_stopped(batches: list[TelemetryBatch]) -> list[TelemetryBatch]:
@@ -73,25 +73,25 @@ def test_the_time_out_is_a_setting(timeout_seconds: float) -> None:
 
 
 def test_the_victims_that_wait_are_never_named() -> None:
-    verdicts = diagnose(merged(Scene(seconds=300, frozen={0: FROZEN_AT}).batches()))
+    verdicts = diagnose(merged(Scene(seconds=110, frozen={0: FROZEN_AT}).batches()))
     assert {verdict.node for verdict in verdicts} == {node_name(0)}
 
 
-@pytest.mark.parametrize("ranks", [4, 8, 64])
+@pytest.mark.parametrize("ranks", [4, 16])
 def test_two_frozen_ranks_are_both_named(ranks: int) -> None:
-    verdicts = diagnose(merged(Scene(ranks, 80, frozen={1: 40, 3: 40}).batches()))
+    verdicts = diagnose(merged(Scene(ranks, 55, frozen={1: 40, 3: 40}).batches()))
     assert {verdict.node for verdict in verdicts} == {node_name(1), node_name(3)}
     assert len(verdicts) == 2
 
 
 def test_lost_heart_beats_of_a_busy_process_are_no_death() -> None:
-    batches = Scene(seconds=120).batches()
-    hole = without_rows(batches, Entity.RANK, node_name(1), range(40, 100))
+    batches = Scene(seconds=80).batches()
+    hole = without_rows(batches, Entity.RANK, node_name(1), range(40, 70))
     assert diagnose(merged(hole)) == []
 
 
 def test_a_hole_in_the_whole_telemetry_accuses_nobody() -> None:
-    batches = [b for b in Scene(seconds=160).batches() if not 40 <= b.second - START < 100]
+    batches = [b for b in Scene(seconds=115).batches() if not 40 <= b.second - START < 100]
     assert diagnose(merged(batches)) == []
 
 
@@ -120,11 +120,10 @@ def test_when_all_operating_systems_are_silent_that_is_no_second_channel() -> No
 
 
 def test_a_stopped_process_in_a_job_that_goes_on_waits_for_the_time_out() -> None:
-    healthy, stuck = Scene(seconds=80).batches(), frozen()
+    stuck = frozen()
     going_on = [
         with_columns([batch], Entity.RANK, {"step": float(batch.second)})[0] for batch in stuck
     ]
-    assert len(healthy) == len(going_on)
     (verdict,) = diagnose(merged(going_on))
     assert (verdict.tier, seconds_after(verdict, FROZEN_AT)) == (Tier.HEARTBEAT, 10)
 

@@ -203,7 +203,7 @@ def test_batches_with_nothing_in_them_are_lost_telemetry() -> None:
 
 def test_a_hole_after_which_the_nodes_are_heard_first_is_no_silence() -> None:
     """A machine that slept: its operating system speaks before its ranks have beaten or stepped."""
-    batches = Scene(seconds=200).batches()
+    batches = Scene(seconds=170).batches()
     kept = [b for b in batches if b.second - START <= STOPPED_AT or b.second - START > 150]
     late = [
         replace(b, tables=b.tables[:1]) if b.second - START <= 153 else b
@@ -215,4 +215,4 @@ def test_a_hole_after_which_the_nodes_are_heard_first_is_no_silence() -> None:
 
 
 def test_with_the_usual_settings_a_short_evaluation_is_no_standstill() -> None:
-    assert diagnose(merged(stuck(200, 0.3))) == []
+    assert diagnose(merged(stuck(160, 0.3))) == []

@@ -6,8 +6,6 @@ The figures and their bars are those of the style guide; `test_figures.py` holds
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,14 +13,6 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_SILENT_TOKENS = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
 
 
 @dataclass(frozen=True)
@@ -38,26 +28,26 @@ class SourceFile:
         """Lines of the file, blank ones included."""
         return self.text.count("\n")
 
-    @property
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """The whole tree, walked once."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def functions(self) -> list[Function]:
         """Every function and method, nested ones included."""
-        return [node for node in ast.walk(self.tree) if isinstance(node, Function)]
+        return [node for node in self.nodes if isinstance(node, Function)]
 
     @cached_property
     def code_lines(self) -> int:
         """Lines that carry code: no blanks, no comments, no docstrings."""
-        tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
-        code = {
-            line
-            for token in tokens
-            if token.type not in _SILENT_TOKENS
-            for line in range(token.start[0], token.end[0] + 1)
-        }
+        stripped = enumerate((line.lstrip() for line in self.text.splitlines()), start=1)
+        code = {number for number, line in stripped if line and not line.startswith("#")}
         documented = {line for text in self._docstrings() for line in _lines_of(text)}
         return len(code - documented)
 
     def _docstrings(self) -> Iterator[ast.stmt]:
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Module | ast.ClassDef | Function):
                 text = docstring(node)
                 if text is not None:
@@ -73,7 +63,10 @@ def read_tree(roots: Sequence[Path]) -> list[SourceFile]:
 
 def docstring(node: ast.Module | ast.ClassDef | Function) -> ast.stmt | None:
     """The statement that is the node's docstring, where it has one."""
-    return node.body[0] if node.body and ast.get_docstring(node) is not None else None
+    match node.body:
+        case [ast.Expr(value=ast.Constant(value=str())) as text, *_]:
+            return text
+    return None
 
 
 def _lines_of(node: ast.stmt) -> range:
@@ -98,7 +91,7 @@ def is_annotated(function: Function) -> bool:
 
 def broad_handlers(files: Sequence[SourceFile]) -> list[ast.ExceptHandler]:
     """Handlers that catch everything."""
-    handlers = [n for f in files for n in ast.walk(f.tree) if isinstance(n, ast.ExceptHandler)]
+    handlers = [n for f in files for n in f.nodes if isinstance(n, ast.ExceptHandler)]
     broad = {None, "Exception", "BaseException"}
     return [h for h in handlers if h.type is None or getattr(h.type, "id", "") in broad]
 
