@@ -111,9 +111,9 @@ def _families(cores: int, cards: int) -> Iterator[_Family]:
     )
     for name, labels, _source in _COUNTERS:
         yield _Family(name, "untyped" if name in _UNTYPED else "counter", (labels,))
+    devices = [f'device="mlx5_{card}",port="1"' for card in range(cards)]
     for name, _source in _CARD_COUNTERS:
-        labels = [f'device="mlx5_{card}",port="1"' for card in range(cards)]
-        yield _Family(name, "counter", labels)
+        yield _Family(name, "counter", devices)
 
 
 def _processor(second: Second, node: int) -> Iterator[float]:

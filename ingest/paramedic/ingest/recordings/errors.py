@@ -1,0 +1,22 @@
+"""What can go wrong with recordings."""
+
+from __future__ import annotations
+
+from paramedic.ingest.contract import IngestError
+
+
+class RecordingError(IngestError):
+    """Base of the errors of recordings.
+
+    RecordingError
+    ├── RecordingExistsError   stop: the folder holds a recording already
+    └── RecordingWriteError    the folder cannot be written: no space, no permission
+    """
+
+
+class RecordingExistsError(RecordingError):
+    """The folder holds a recording already, which is never written over."""
+
+
+class RecordingWriteError(RecordingError):
+    """The recording cannot be written where it was told to."""
