@@ -9,6 +9,7 @@ from paramedic.api.command_line.errors import MissingExtraError
 
 AGENT = ("psutil",)
 KAFKA = ("kafka",)
+DECODE = ("numpy",)
 DIAGNOSE = ("numpy",)
 REMEDIATE = ("sqlalchemy",)
 SERVE = ("fastapi", "pydantic", "prometheus_client", "sqlalchemy", "uvicorn")

@@ -8,7 +8,8 @@ class WiringError(Exception):
 
     WiringError
     ├── PreflightError      found before anything was started; a person has to change something
-    └── RunRecordError      a run.json cannot be read or is not one
+    ├── RunRecordError      a run.json cannot be read or is not one
+    └── InputError          a file or page that a tool was given cannot be used
     """
 
 
@@ -18,3 +19,7 @@ class PreflightError(WiringError):
 
 class RunRecordError(WiringError):
     """A run.json cannot be read or is not one."""
+
+
+class InputError(WiringError):
+    """A file or page that a tool was given cannot be read, or is nothing that the tool reads."""

@@ -9,12 +9,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from paramedic.ingest.catalogue.catalogue import Catalogue, shipped_catalogue
 from paramedic.ingest.cleaning.cells import fill_cells, reject_impossible, tables_of
+from paramedic.ingest.cleaning.explaining import (
+    CleanSample,
+    PageRead,
+    computed_samples,
+    read_samples,
+)
 from paramedic.ingest.cleaning.gpus import GpuIndices
 from paramedic.ingest.cleaning.ownership import Ownership
 from paramedic.ingest.cleaning.plan import PagePlan, page_plan
@@ -31,35 +36,6 @@ from paramedic.ingest.contract import NodeName
 from paramedic.ingest.sources.port import NodeFact, RawPage, Series
 
 Rejected = Counter[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class CleanSample:
-    """One quantity of a page as its exporter said it, in canonical terms and before rates."""
-
-    metric: str
-    """Canonical id; a raw counter under its `_total` name."""
-    value: float
-    node: NodeName
-    gpu: int | None
-    uuid: str | None
-    source: str
-    """The exporter's name."""
-    labels: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """The lanes of one page."""
-
-    raw: Floats
-    """Canonical values, counters still raw; NaN where nothing valid was observed."""
-    rates: Floats
-    """The same with rates in place of raw counters."""
-    unready: Booleans
-    """Lanes that were read and have no rate yet."""
-    winners: Indices
-    """The position in the page of the series that each lane's value comes from."""
 
 
 class _Origin:
@@ -96,7 +72,8 @@ class TelemetryCleaner:
     def explain(self, page: RawPage) -> tuple[CleanPage, tuple[CleanSample, ...]]:
         """The page in canonical terms, and every quantity that it was made of."""
         clean, plan, read = self._clean(page)
-        return clean, tuple(_samples(plan, read))
+        computed = computed_samples(clean.tables, self._catalogue)
+        return clean, (*read_samples(plan, read), *computed)
 
     def silent(self, origin: str, now_seconds: float) -> tuple[NodeFact, ...]:
         """The origin gave nothing; the facts that follow when that has lasted."""
@@ -109,7 +86,7 @@ class TelemetryCleaner:
         """The origin will not be asked again."""
         self._origins.pop(origin, None)
 
-    def _clean(self, page: RawPage) -> tuple[CleanPage, PagePlan, _Read]:
+    def _clean(self, page: RawPage) -> tuple[CleanPage, PagePlan, PageRead]:
         origin = self._origins.get(page.origin)
         if origin is None:
             origin = _Origin(page.origin, self._settings.counter_gap_seconds)
@@ -167,12 +144,12 @@ class TelemetryCleaner:
         resolve = self._resolver.resolve
         return [known.get(one) or resolve(one, page.default_node) for one in page.series]
 
-    def _read(self, plan: PagePlan, page: RawPage, rejected: Rejected) -> _Read:
+    def _read(self, plan: PagePlan, page: RawPage, rejected: Rejected) -> PageRead:
         judged = judge(np.asarray(page.values, np.float64), plan.values, self._units)
         count_reasons(judged, plan.values, rejected)
         raw, winners = _first_valid(plan, judged)
         self._leave_out_second_names(plan, raw, page.taken_seconds, rejected)
-        return _Read(raw, *_with_rates(plan, raw, page.taken_seconds, rejected), winners)
+        return PageRead(raw, *_with_rates(plan, raw, page.taken_seconds, rejected), winners)
 
     def _leave_out_second_names(
         self, plan: PagePlan, raw: Floats, now_seconds: float, rejected: Rejected
@@ -218,23 +195,3 @@ def _with_rates(
     unready[lanes.counters] = np.isnan(rates.values) & ~np.isnan(raw[lanes.counters])
     values[lanes.counters] = rates.values
     return values, unready
-
-
-def _samples(plan: PagePlan, read: _Read) -> list[CleanSample]:
-    samples: list[CleanSample] = []
-    for number in np.flatnonzero(~np.isnan(read.raw)):
-        lane = plan.lanes.lanes[number]
-        node, gpu = lane.row
-        resolved = plan.resolved[plan.series[read.winners[number]]]
-        samples.append(
-            CleanSample(
-                metric=lane.metric if lane.exported is None else lane.exported.shown_as,
-                value=float(read.raw[number]),
-                node=node,
-                gpu=gpu,
-                uuid=plan.uuids.get(lane.row),
-                source=resolved.name,
-                labels=resolved.labels,
-            )
-        )
-    return samples

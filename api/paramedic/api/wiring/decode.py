@@ -1,0 +1,183 @@
+"""Says what a metrics page, a saved answer, a log or an nvidia-smi table means after cleaning."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http.client import HTTPException
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+from urllib.parse import urlsplit
+
+from paramedic.api.wiring.errors import InputError
+from paramedic.api.wiring.telling import tell
+from paramedic.ingest.cleaning.cleaner import TelemetryCleaner
+from paramedic.ingest.cleaning.explaining import CleanSample
+from paramedic.ingest.contract import NodeName, format_time
+from paramedic.ingest.exposition.contents import Contents, contents_of
+from paramedic.ingest.exposition.parser import ExpositionParser
+from paramedic.ingest.exposition.query_answer import pages_of_answer
+from paramedic.ingest.exposition.smi_query import pages_of_smi_query
+from paramedic.ingest.sources.kernel.kernel_log import facts_of_lines
+from paramedic.ingest.sources.kernel.stamps import Era
+
+if TYPE_CHECKING:
+    from paramedic.ingest.sources.port import NodeFact, RawPage
+
+_TIMEOUT_SECONDS = 15.0
+_LIMIT_BYTES = 1 << 30
+_FROM_STANDARD_INPUT = "-"
+_HEADINGS = ("metric", "value", "node", "gpu", "source")
+_NOT_READ = "a metrics page, an answer of the Prometheus API, a kernel log or an nvidia-smi table"
+
+Line = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeRequest:
+    """What is to be decoded."""
+
+    source: str
+    """A file, an http(s) address, or - for standard input."""
+    node: NodeName | None
+    """The node of what names none."""
+    folder: Path
+    now_seconds: float
+    """For what says no time of its own."""
+    standard_input: Callable[[], bytes]
+
+
+def decode(request: DecodeRequest, as_table: bool, stdout: TextIO, stderr: TextIO) -> int:
+    """Print what the source says. Raises InputError when it cannot be read or decoded."""
+    text = _read(request).decode("utf-8", "replace")
+    lines, summary = _decoded(text, request)
+    if as_table:
+        tell(stderr, "".join(_table(lines, summary)))
+    else:
+        tell(stdout, "".join(f"{json.dumps(line)}\n" for line in [*lines, summary]))
+    return 0
+
+
+def _read(request: DecodeRequest) -> bytes:
+    source = request.source
+    try:
+        if source == _FROM_STANDARD_INPUT:
+            return request.standard_input()
+        if urlsplit(source).scheme in ("http", "https"):
+            return _fetched(source)
+        return (request.folder / source).read_bytes()
+    except (OSError, ValueError, HTTPException) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise InputError(f"{source} cannot be read: {reason}") from error
+
+
+def _fetched(url: str) -> bytes:
+    from urllib.request import Request, urlopen
+
+    asked = Request(url, headers={"Accept": "text/plain;version=0.0.4"})
+    with urlopen(asked, timeout=_TIMEOUT_SECONDS) as answer:
+        page: bytes = answer.read(_LIMIT_BYTES)
+    return page
+
+
+def _decoded(text: str, request: DecodeRequest) -> tuple[list[Line], Line]:
+    """Every line, and the last one."""
+    contents = contents_of(text)
+    if contents is Contents.LOG:
+        era = Era(request.now_seconds)
+        facts = facts_of_lines(text.splitlines(), request.node or NodeName(""), era)
+        return [_event(fact) for fact in facts], _summary(Counter(), set())
+    return _cleaned(_pages(text, contents, request), contents)
+
+
+def _pages(text: str, contents: Contents | str, request: DecodeRequest) -> list[RawPage]:
+    node = request.node or NodeName(_host_of(request.source))
+    match contents:
+        case Contents.PAGE:
+            return [ExpositionParser(request.source, node).parse(text, request.now_seconds)]
+        case Contents.ANSWER:
+            return pages_of_answer(text, request.source)
+        case Contents.SMI_QUERY:
+            return pages_of_smi_query(text, request.source, request.now_seconds, node)
+        case _:
+            raise InputError(f"{request.source} is {contents}; decode reads {_NOT_READ}")
+
+
+def _cleaned(pages: list[RawPage], contents: Contents | str) -> tuple[list[Line], Line]:
+    cleaner = TelemetryCleaner()
+    lines: list[Line] = []
+    rejected: Counter[str] = Counter()
+    uncatalogued: set[str] = set()
+    for page in pages:
+        clean, samples = cleaner.explain(page)
+        stamp = {} if contents is Contents.PAGE else {"timestamp": _time(page.taken_seconds)}
+        lines += [_sample(sample) | stamp for sample in samples]
+        lines += [_event(fact) for fact in clean.facts]
+        for (reason, _), count in clean.rejected.items():
+            rejected[reason] += count
+        uncatalogued.update(clean.uncatalogued)
+    return lines, _summary(rejected, uncatalogued)
+
+
+def _sample(sample: CleanSample) -> dict[str, object]:
+    return {
+        "metric": sample.metric,
+        "value": sample.value,
+        "node": sample.node or None,
+        "gpu": sample.gpu,
+        "uuid": sample.uuid,
+        "source": sample.source,
+        "labels": dict(sample.labels),
+    }
+
+
+def _event(fact: NodeFact) -> Line:
+    common = {
+        "timestamp": _time(fact.timestamp_seconds),
+        "kind": fact.kind.value,
+        "node": fact.node or None,
+        "gpu": fact.gpu,
+    }
+    return {**fact.details, **{key: value for key, value in common.items() if value is not None}}
+
+
+def _summary(rejected: Counter[str], uncatalogued: set[str]) -> Line:
+    return {"rejected": dict(sorted(rejected.items())), "uncatalogued": sorted(uncatalogued)}
+
+
+def _time(seconds: float) -> str:
+    return format_time(datetime.fromtimestamp(seconds, UTC))
+
+
+def _host_of(source: str) -> str:
+    """The exporter's host; empty for a file, which tells nothing."""
+    return urlsplit(source).hostname or "" if "://" in source else ""
+
+
+def _table(lines: list[Line], summary: Line) -> Iterator[str]:
+    """The same for people."""
+    rows = [tuple(_cell(line.get(heading)) for heading in _HEADINGS) for line in lines]
+    rows = [row if row[0] else _event_row(line) for row, line in zip(rows, lines, strict=True)]
+    widths = [max(map(len, column)) for column in zip(_HEADINGS, *rows, strict=True)]
+    for row in (_HEADINGS, *rows):
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip() + "\n"
+    for title, said in summary.items():
+        yield f"{title}: {json.dumps(said)}\n"
+
+
+def _event_row(line: Line) -> tuple[str, ...]:
+    known = ("timestamp", "kind", "node", "gpu")
+    details = " ".join(f"{key}={value}" for key, value in line.items() if key not in known)
+    timestamp, kind, node, gpu = (_cell(line.get(key)) for key in known)
+    return (kind, details, node, gpu, timestamp)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float) and math.isfinite(value):
+        return f"{value:.6g}"
+    return "" if value is None else str(value)

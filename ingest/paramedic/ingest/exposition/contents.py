@@ -1,0 +1,69 @@
+"""Tells what a file holds, so that it is read the right way or honestly called something else."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from paramedic.ingest.exposition.sample_line import SampleLine, read_sample_line
+from paramedic.ingest.exposition.smi_query import has_smi_query
+
+_LINES_TO_JUDGE_BY = 200
+
+
+class Contents(StrEnum):
+    """What can be decoded."""
+
+    PAGE = "metrics page"
+    ANSWER = "answer of the Prometheus API"
+    LOG = "kernel or fabric manager log"
+    SMI_QUERY = "nvidia-smi --query-gpu table"
+
+
+_ANSWER = re.compile(r'\s*\{\s*"(?:status|data)"\s*:')
+_LOG = re.compile(
+    r"^\d+,\d+,\d+,[^;]*;"  # a record of /dev/kmsg
+    r"|^(?:\w+\s*:\w+\s*:\s*)?\[\s*\d+\.\d+\]"  # dmesg
+    r"|^(?:\w+\s*:\w+\s*:\s*)?\[\w{3} \w{3}\s+\d+ \d\d:\d\d:\d\d \d{4}\]"  # dmesg -T
+    r"|^\w+\s*:\w+\s*:\s*\d{4}-\d\d-\d\dT"  # dmesg -x --time-format iso
+    r"|^\[\w{3}\s+\d+ \d{4} \d\d:\d\d:\d\d\] \[\w+\] \[tid \d+\]"  # the fabric manager
+    r"|NVRM: |SXid|^\{.*\"MESSAGE\"|^\w{3}\s+\d+ \d\d:\d\d:\d\d \S+ kernel:",
+    re.MULTILINE,
+)
+# What else is often found beside telemetry: a pattern of it, and what people call it.
+_OTHERS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"^\s*#?\s*DCGM_FI_\w+\s*,\s*(?:gauge|counter|label)", re.MULTILINE),
+     "a counters file of dcgm-exporter: it says what is measured, and holds no measurement"),
+    (re.compile(r"# nThread \d+ nGpus \d+ minBytes"), "a result of nccl-tests"),
+    (re.compile(r"NetworkLoad Tests v|application must be run on at least"), "a result of GPCNeT"),
+    (re.compile(r"RDMA_\w+ (?:BW|Latency) Test"), "a result of perftest (RDMA)"),
+    (re.compile(r"proc'd: \d+ \("), "a result of gpu-burn"),
+    (re.compile(r"deepspeed", re.IGNORECASE), "a training log"),
+    (re.compile(r"\"[\w-]+/[^\"]*\"\s*:\s*[\d.]+"), "a result of SuperBench"),
+    (re.compile(r"Permission is hereby granted|Apache License|Licensed under"), "a licence"),
+)  # fmt: skip
+_UNKNOWN = "nothing that can be decoded"
+
+
+def contents_of(text: str) -> Contents | str:
+    """What the text holds; where it cannot be decoded, what it seems to be instead."""
+    if _ANSWER.match(text):
+        return Contents.ANSWER
+    if has_smi_query(text):
+        return Contents.SMI_QUERY
+    if _is_page(text):
+        return Contents.PAGE
+    for pattern, name in _OTHERS:
+        if pattern.search(text):
+            return name
+    return Contents.LOG if _LOG.search(text) else _UNKNOWN
+
+
+def _is_page(text: str) -> bool:
+    """Whether it has the comments of a page, or at least a sample in three of its first lines."""
+    lines = [line for line in text.split("\n", _LINES_TO_JUDGE_BY)[:_LINES_TO_JUDGE_BY] if line]
+    if any(line.startswith(("# HELP ", "# TYPE ", "# EOF")) for line in lines):
+        return True
+    said = [line for line in lines if not line.isspace() and not line.startswith("#")]
+    samples = sum(isinstance(read_sample_line(line), SampleLine) for line in said)
+    return bool(said) and samples * 3 >= len(said)
