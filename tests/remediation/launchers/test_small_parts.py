@@ -16,7 +16,7 @@ from paramedic.remediation.launchers.local.back_off import BackOff, BackOffRule
 from paramedic.remediation.launchers.local.commands import MembershipRules
 from paramedic.remediation.launchers.local.exit_status import ExitStatus
 from paramedic.remediation.launchers.local.job_config import LocalJobConfig
-from paramedic.remediation.launchers.local.log_tail import last_line
+from paramedic.remediation.launchers.local.log_tail import blames_a_peer, last_line
 from paramedic.remediation.launchers.local.step_count import StepCount
 from paramedic.remediation.launchers.local.worker_environment import worker_environment
 from paramedic.remediation.launchers.port import LauncherSetupError
@@ -180,3 +180,16 @@ def test_rules_that_cannot_be_are_refused_by_name(setting: str, value: int) -> N
     given: dict[str, Any] = {"ranks": 2, setting: value}
     with pytest.raises(ValueError, match=f"^{setting}: {value}"):
         MembershipRules(**given)
+
+
+@pytest.mark.parametrize(
+    ("line", "blames"),
+    [
+        (None, False),
+        ("ValueError: a bad batch", False),
+        ("RuntimeError: [../third_party/gloo/pair.cc:547] Connection closed by peer", True),
+        ("torch.distributed.DistBackendError: NCCL communicator was aborted", True),
+    ],
+)
+def test_last_words_about_a_broken_connection_blame_a_peer(line: str | None, blames: bool) -> None:
+    assert blames_a_peer(line) is blames
