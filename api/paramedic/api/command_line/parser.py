@@ -13,11 +13,12 @@ from paramedic.api.command_line.errors import UsageError
 from paramedic.api.command_line.paths import path
 from paramedic.api.command_line.run_verb import RUN
 from paramedic.api.command_line.service_verbs import DIAGNOSE, REMEDIATE, SERVE
+from paramedic.api.command_line.simulate_verb import SIMULATE
 from paramedic.api.command_line.verbs import Verb
 from paramedic.api.settings.schema import SettingDescription, describe_settings
 
 VERBS: dict[str, Verb] = {
-    verb.name: verb for verb in (RUN, DEMO, DIAGNOSE, REMEDIATE, SERVE, DECODE)
+    verb.name: verb for verb in (RUN, DEMO, DIAGNOSE, REMEDIATE, SERVE, DECODE, SIMULATE)
 }
 
 _EPILOG = """\

@@ -21,15 +21,19 @@ from paramedic.ingest.synthetic.reading import Second
 def record(
     cluster: SyntheticCluster,
     folder: Path,
+    labels: Path,
     seconds: int,
     first: int = 0,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> None:
     """Write so many seconds, from `first` on; `progress` is told how many are done.
 
-    Raises RecordingError when the folder cannot take them.
+    Raises RecordingError when the folder or the label file exists or cannot be written.
     """
+    if labels.exists():
+        raise RecordingExistsError(f"{labels} exists: name another file for the labels")
     with RecordingWriter(folder, cluster.job) as writer:
+        _write_labels(cluster, labels, folder.resolve().name)
         for done, second in enumerate(cluster.seconds(first, seconds), start=1):
             arrived = _arrivals(cluster, second)
             for batch in stamped(second):
@@ -49,18 +53,12 @@ def stamped(second: Second) -> Iterator[TelemetryBatch]:
         yield replace(batch, second=batch.second + shift, tables=tables)
 
 
-def write_labels(cluster: SyntheticCluster, file: Path, recording: str) -> None:
-    """Say beside the telemetry what is broken in it; an existing file is never written over.
-
-    Raises RecordingExistsError or RecordingWriteError.
-    """
+def _write_labels(cluster: SyntheticCluster, file: Path, recording: str) -> None:
+    """Say beside the telemetry what is broken in it."""
     config = cluster.config
     labels = {"recording": recording, **labels_of(config.faults, config.first_second)}
     try:
-        with file.open("x", encoding="utf-8") as stream:
-            stream.write(json.dumps(labels) + "\n")
-    except FileExistsError as error:
-        raise RecordingExistsError(f"{file} exists: name another file with --labels") from error
+        file.write_text(json.dumps(labels) + "\n", encoding="utf-8")
     except OSError as error:
         raise RecordingWriteError(f"{file} cannot be written: {error.strerror}") from error
 
