@@ -314,3 +314,10 @@ class Detector(Protocol):
     def record(self, event: Event) -> Sequence[Verdict]:
         """Take an event in; returns what is decided by it."""
         ...
+
+    def adopt(self, verdicts: Sequence[Verdict]) -> None:
+        """Take these verdicts for the open ones, in place of what was open.
+
+        A predecessor has told them; what it decided is gone on with under their ids.
+        """
+        ...

@@ -33,7 +33,7 @@ from paramedic.ingest.windows.job import JobWindows
 from paramedic.models.peer_deviation import PeerDeviationConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.finding import Finding
@@ -133,6 +133,10 @@ class JobDetector:
             self._windows = JobWindows(self._config.windows, event.job)
             self._state = self._config.beginning(event.job)
         return (*over, *self._judge_event(event))
+
+    def adopt(self, verdicts: Sequence[Verdict]) -> None:
+        """Take these verdicts for the open ones: a predecessor has told them."""
+        self._state.docket.adopt(verdicts)
 
     def _judge_event(self, event: Event) -> tuple[Verdict, ...]:
         picture, docket = self._state.picture, self._state.docket

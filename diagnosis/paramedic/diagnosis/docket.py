@@ -10,7 +10,7 @@ by it keeps the one that was said last.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -22,6 +22,7 @@ from paramedic.diagnosis.finding import (
     Finding,
     Trouble,
     is_worse,
+    trouble_of,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ class Docket:
             verdict.node is not None and verdict.phase is Phase.FAILED
             for verdict in self._open.values()
         )
+
+    def adopt(self, verdicts: Sequence[Verdict]) -> None:
+        """Take these for what is open, in place of what was; a predecessor has told them."""
+        self._open = {(one.node, trouble_of(one.fault)): one for one in verdicts}
 
     def would_change(self, finding: Finding) -> bool:
         """Whether this finding is news: nothing of its kind is open there, or something lesser."""

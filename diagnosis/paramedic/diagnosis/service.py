@@ -1,38 +1,36 @@
 """The diagnosis process: the bus goes in, verdicts go out. One detector for each job.
 
-It starts at the oldest message that the bus holds and decides everything again; verdict ids follow
-from what was decided, so whoever stores verdicts by id and status sees nothing new.
+Alone on a bus it starts at the oldest message that the bus holds and decides everything again;
+verdict ids follow from what was decided, so whoever stores verdicts by id and status sees nothing
+new. As a member of a group it starts where the marks of the group say: docs/shared-diagnosis.md.
 """
 
 from __future__ import annotations
 
 import logging
+import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from paramedic.diagnosis.detector import DetectorConfig
-from paramedic.diagnosis.ordering import Arrival, StreamTime, in_order
-from paramedic.diagnosis.reading import read
-from paramedic.ingest.contract import (
-    BusUnavailableError,
-    ContractError,
-    DeadLetter,
-    Event,
-    JobName,
-    Message,
-    Start,
-    TelemetryBatch,
-    Topic,
-)
-from paramedic.ingest.windows.errors import ForeignBatchError
+from paramedic.diagnosis.routing.outlet import Outlet
+from paramedic.diagnosis.routing.session import TOPICS, Session
+from paramedic.diagnosis.routing.share_watch import RoutingConfig
+from paramedic.diagnosis.routing.sole import SoleMembership
+from paramedic.diagnosis.routing.told import open_verdicts
+from paramedic.ingest.bus.group import GroupBus
+from paramedic.ingest.contract import BusUnavailableError, Start, Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterator
 
-    from paramedic.diagnosis.contract import Detector, Verdict
-    from paramedic.ingest.contract import Bus, Publisher, Subscription
+    from paramedic.diagnosis.routing.report import RoutingReport
+    from paramedic.ingest.bus.group import Membership
+    from paramedic.ingest.contract import Bus
 
 _LOG = logging.getLogger(__name__)
+_PAUSE_SECONDS = 0.5
 _FLUSH_SECONDS = 5.0
 
 
@@ -44,7 +42,17 @@ class DiagnoseConfig:
     poll_seconds: float = 0.2
     """Longest wait for messages: what an event may wait before it becomes a verdict."""
     catch_up_seconds: float = 30.0
-    """Longest time spent gathering the backlog before the first of it is judged."""
+    """Alone: longest time spent gathering the backlog before the first of it is judged."""
+    group: str | None = None
+    """The group whose members share the jobs; None: this process judges everything."""
+    rewind_seconds: float = 180.0
+    """In a group: telemetry of so many seconds is read again by whoever takes a share over."""
+    commit_seconds: float = 5.0
+    """In a group: how often marks are kept; so much is decided twice after a crash."""
+    report_seconds: float = 5.0
+    """How often the process says how it is."""
+    retry_seconds: float = 5.0
+    """In a group: pause before the bus is tried again."""
 
 
 class StopSignal(Protocol):
@@ -55,103 +63,123 @@ class StopSignal(Protocol):
         ...
 
 
-def run(config: DiagnoseConfig, bus: Bus, clock: Callable[[], float], stop: StopSignal) -> None:
-    """Read telemetry and events, publish verdicts, until told to stop.
-
-    `clock` (seconds) only bounds how long the backlog is gathered; verdicts never depend on it.
-    Raises BusUnavailableError when the bus is gone: whoever supervises starts the process again.
-    """
-    try:
-        diagnosis = Diagnosis(config, bus.publisher())
-        subscription = bus.subscribe((Topic.EVENTS, Topic.TELEMETRY), Start.EARLIEST)
-        try:
-            diagnosis.take(_backlog(config, subscription, clock, stop))
-            while not stop.is_set():
-                diagnosis.take(subscription.poll(config.poll_seconds))
-        finally:
-            subscription.close()
-        diagnosis.close()
-    except BusUnavailableError as error:
-        raise BusUnavailableError(f"diagnosis has lost the bus and ends: {error}") from error
+def _say_nothing(_report: RoutingReport) -> None:
+    """Nobody wants to know."""
 
 
-def _backlog(
+def run(
     config: DiagnoseConfig,
-    subscription: Subscription,
+    bus: Bus,
     clock: Callable[[], float],
     stop: StopSignal,
-) -> list[Message]:
-    """What the bus already holds, whole, because topics have no common order in portions."""
-    gathered: list[Message] = []
-    deadline = clock() + config.catch_up_seconds
-    while not stop.is_set() and clock() < deadline:
-        portion = subscription.poll(config.poll_seconds)
-        if not portion:
-            break
-        gathered.extend(portion)
-    return gathered
+    report: Callable[[RoutingReport], None] = _say_nothing,
+    pause: Callable[[float], None] = time.sleep,
+) -> None:
+    """Read telemetry and events, publish verdicts, until told to stop.
 
-
-class Diagnosis:
-    """Routes messages to the detectors of their jobs and publishes what these decide."""
-
-    def __init__(self, config: DiagnoseConfig, publisher: Publisher) -> None:
-        self._config = config
-        self._publisher = publisher
-        self._detectors: dict[JobName, Detector] = {}
-        self._times: dict[JobName, StreamTime] = {}
-
-    def take(self, messages: Sequence[Message]) -> None:
-        """Judge some messages, in the order in which they happened.
-
-        Raises BusUnavailableError when a verdict cannot be published.
-        """
-        arrivals = [arrival for message in messages if (arrival := self._read(message))]
-        for arrival in in_order(arrivals):
-            self._judge(arrival)
-
-    def close(self) -> None:
-        """Hand over what is on its way. Raises BusUnavailableError when that takes too long."""
-        self._publisher.flush(_FLUSH_SECONDS)
-        self._publisher.close()
-
-    def _read(self, message: Message) -> Arrival | None:
+    `clock` (seconds, steady) bounds how long the backlog is gathered and closes slots of shards
+    that have gone silent; verdicts never depend on it. Alone it raises BusUnavailableError when the
+    bus is gone, and whoever supervises starts the process again; in a group it waits for the bus to
+    come back. Raises BusAddressError for topics that a group cannot share.
+    """
+    diagnosis = _Diagnosis(config, bus, clock, stop, report)
+    if config.group is None or not isinstance(bus, GroupBus):
+        diagnosis.work_alone()
+        return
+    while not stop.is_set():
         try:
-            return read(message)
-        except ContractError as error:
-            self._bury(message, str(error))
-            return None
-
-    def _judge(self, arrival: Arrival) -> None:
-        fact = arrival.fact
-        detector = self._detectors.get(fact.job)
-        if detector is None:
-            detector = self._detectors[fact.job] = self._config.detector.build(fact.job)
-        if isinstance(fact, Event):
-            self._publish(detector.record(fact))
-            return
-        try:
-            self._publish(detector.accept(fact, self._stream_time(fact)))
-        except ForeignBatchError as error:
-            self._bury(arrival.message, str(error))
-
-    def _stream_time(self, batch: TelemetryBatch) -> float:
-        return self._times.setdefault(batch.job, StreamTime()).see(batch)
-
-    def _publish(self, verdicts: Iterable[Verdict]) -> None:
-        for verdict in verdicts:
-            self._publisher.publish(Topic.VERDICTS, verdict.job, verdict.to_json())
-            _LOG.info(
-                "%s %s %s %s: %s",
-                verdict.status.value,
-                verdict.severity.value,
-                verdict.fault.value,
-                verdict.id,
-                verdict.summary,
+            diagnosis.work_in_group(bus, config.group)
+        except BusUnavailableError as error:
+            _LOG.warning(
+                "diagnosis has lost the bus and tries again in %g s: %s",
+                config.retry_seconds,
+                error,
             )
+            _wait(config.retry_seconds, clock, stop, pause)
 
-    def _bury(self, message: Message, reason: str) -> None:
-        """Put what cannot be used on the dead-letter topic, with the reason, and go on."""
-        _LOG.warning("%s, offset %d: %s", message.topic.value, message.offset, reason)
-        letter = DeadLetter.of(message, reason)
-        self._publisher.publish(Topic.DEAD_LETTER, message.key, letter.to_json())
+
+def _wait(
+    seconds: float, clock: Callable[[], float], stop: StopSignal, pause: Callable[[float], None]
+) -> None:
+    """Let time pass, asking every now and then whether to stop."""
+    deadline = clock() + seconds
+    while not stop.is_set() and clock() < deadline:
+        pause(min(_PAUSE_SECONDS, seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class _Diagnosis:
+    config: DiagnoseConfig
+    bus: Bus
+    clock: Callable[[], float]
+    stop: StopSignal
+    report: Callable[[RoutingReport], None]
+
+    def work_alone(self) -> None:
+        """Read everything, until told to stop. Raises BusUnavailableError."""
+        try:
+            with self._outlet() as outlet:
+                membership = SoleMembership(
+                    self.bus.subscribe(TOPICS, Start.EARLIEST),
+                    self.clock,
+                    self.stop.is_set,
+                    poll_seconds=self.config.poll_seconds,
+                    catch_up_seconds=self.config.catch_up_seconds,
+                )
+                session = Session(self._routing(), membership, outlet, dict, shares_work=False)
+                self._turn(session, membership)
+        except BusUnavailableError as error:
+            raise BusUnavailableError(f"diagnosis has lost the bus and ends: {error}") from error
+
+    def work_in_group(self, bus: GroupBus, group: str) -> None:
+        """Read the shares of this member, until told to stop. Raises BusError."""
+        with self._outlet() as outlet:
+            membership = bus.join(group, TOPICS, from_the_beginning=(Topic.EVENTS,))
+            session = Session(
+                self._routing(), membership, outlet, lambda: open_verdicts(bus), shares_work=True
+            )
+            self._turn(session, membership)
+
+    def _turn(self, session: Session, membership: Membership) -> None:
+        try:
+            commit = _Rhythm(self.config.commit_seconds, self.clock())
+            report = _Rhythm(self.config.report_seconds, self.clock())
+            while not self.stop.is_set():
+                session.turn(membership.poll(self.config.poll_seconds), self.clock())
+                now = self.clock()
+                if commit.is_due(now):
+                    session.commit(now)
+                if report.is_due(now):
+                    self.report(session.report())
+            session.commit(self.clock())
+            self.report(session.report())
+        finally:
+            membership.close()
+
+    def _routing(self) -> RoutingConfig:
+        return RoutingConfig(self.config.detector, self.config.rewind_seconds)
+
+    @contextmanager
+    def _outlet(self) -> Iterator[Outlet]:
+        """A publisher; at an orderly end everything is handed over. Raises BusUnavailableError."""
+        outlet = Outlet(self.bus.publisher())
+        try:
+            yield outlet
+            outlet.settle(_FLUSH_SECONDS)
+        finally:
+            outlet.close()
+
+
+@dataclass(slots=True)
+class _Rhythm:
+    """Something that happens every so often."""
+
+    seconds: float
+    last: float
+
+    def is_due(self, now: float) -> bool:
+        """Whether it is time again."""
+        if now - self.last < self.seconds:
+            return False
+        self.last = now
+        return True

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
 
+from paramedic.ingest.bus.kafka_group import KafkaMembership
 from paramedic.ingest.bus.kafka_publisher import KafkaPublisher
 from paramedic.ingest.bus.kafka_reach import require_broker
 from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
 from paramedic.ingest.bus.kafka_subscription import KafkaSubscription
-from paramedic.ingest.contract import BusUnavailableError, Start, Topic
+from paramedic.ingest.contract import BusUnavailableError, Message, Start, Topic
+
+_HELD_POLL_SECONDS = 0.2
 
 
 class KafkaBus:
@@ -42,6 +45,26 @@ class KafkaBus:
         """A new, connected subscription. Raises BusUnavailableError when no broker answers."""
         self._ensure_topics()
         return KafkaSubscription(self.settings, topics, start, self._clock)
+
+    def join(
+        self, group: str, topics: Sequence[Topic], from_the_beginning: Collection[Topic]
+    ) -> KafkaMembership:
+        """Become a member of a consumer group; the first poll that has a share may take seconds.
+
+        Raises BusUnavailableError when no broker answers, BusAddressError when the topics differ
+        in their number of partitions.
+        """
+        self._ensure_topics()
+        return KafkaMembership(self.settings, group, topics, from_the_beginning, self._clock)
+
+    def held(self, topic: Topic) -> Iterator[Message]:
+        """Every message that the broker holds of a topic now. Raises BusUnavailableError."""
+        subscription = self.subscribe([topic], Start.EARLIEST)
+        try:
+            while subscription.lag() != 0:
+                yield from subscription.poll(_HELD_POLL_SECONDS)
+        finally:
+            subscription.close()
 
     def _ensure_topics(self) -> None:
         require_broker(self.settings, self._clock, self._pause)

@@ -10,12 +10,10 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError, KafkaTimeoutError
 
 from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
+from paramedic.ingest.bus.kafka_silence import KafkaSilence
 from paramedic.ingest.contract import BusUnavailableError, Message, Start, Topic
 
 _LOG = logging.getLogger(__name__)
-_SILENCE_SECONDS = 5.0
-"""After that long without a message the broker is asked whether it is there at all."""
-_PROBE_SECONDS = 1.0
 
 
 class KafkaSubscription:
@@ -33,9 +31,8 @@ class KafkaSubscription:
         self._topics = {topic.qualified(settings.prefix): topic for topic in topics}
         self._assigned: frozenset[TopicPartition] = frozenset()
         self._closed = False
-        self._last_contact = clock()
-        self._asked = self._last_contact
         self._consumer = _connect(settings)
+        self._silence = KafkaSilence(settings, self._consumer, clock)
         try:
             self._begin(start)
         except BaseException:
@@ -55,9 +52,18 @@ class KafkaSubscription:
             batches = self._consumer.poll(timeout_ms=int(timeout_seconds * 1000))
         except KafkaError as error:
             raise no_broker(self._settings, str(error)) from error
-        messages = [self._message(record) for records in batches.values() for record in records]
-        self._watch_for_silence(bool(messages))
+        messages = [
+            message_of(self._topics[record.topic], record)
+            for records in batches.values()
+            for record in records
+        ]
+        self._silence.watch(bool(messages), min(self._assigned))
         return messages
+
+    def lag(self) -> int | None:
+        """Messages that are still to come; None before the broker has told of every partition."""
+        lags = [lag_of(self._consumer, partition) for partition in self._assigned]
+        return None if None in lags else sum(lag for lag in lags if lag)
 
     def close(self) -> None:
         """Disconnect."""
@@ -113,37 +119,27 @@ class KafkaSubscription:
             raise no_broker(self._settings, str(error)) from error
         return partitions
 
-    def _watch_for_silence(self, heard: bool) -> None:
-        now = self._clock()
-        if heard:
-            self._last_contact = self._asked = now
-        elif now - self._asked >= _SILENCE_SECONDS:
-            self._asked = now
-            self._ask()
 
-    def _ask(self) -> None:
-        partition = min(self._assigned)
-        try:
-            self._consumer.end_offsets([partition], timeout_ms=int(_PROBE_SECONDS * 1000))
-        except KafkaTimeoutError as error:
-            away = self._clock() - self._last_contact
-            _LOG.warning(
-                "no Kafka broker answers at %s since %.0f s", self._settings.described(), away
-            )
-            if away >= self._settings.reconnect_seconds:
-                reason = f"it went silent about {partition.topic}"
-                raise no_broker(self._settings, reason, away) from error
-        else:
-            self._last_contact = self._clock()
+def message_of(topic: Topic, record: Any) -> Message:  # the library ships no types
+    """A record as every subscriber sees it."""
+    return Message(
+        topic=topic,
+        key=str(record.key or b"", "utf-8", "replace"),
+        payload=record.value or b"",
+        offset=record.offset,
+        partition=record.partition,
+    )
 
-    def _message(self, record: Any) -> Message:  # the library ships no types
-        return Message(
-            topic=self._topics[record.topic],
-            key=str(record.key or b"", "utf-8", "replace"),
-            payload=record.value or b"",
-            offset=record.offset,
-            partition=record.partition,
-        )
+
+def lag_of(consumer: KafkaConsumer, partition: TopicPartition) -> int | None:
+    """Messages of an assigned partition that are still to come; None: the broker has not said.
+
+    By what the last fetch told, because some brokers answer wrongly when asked for the end.
+    """
+    end, position = consumer.highwater(partition), consumer.position(partition, timeout_ms=0)
+    if end is None or position is None:
+        return None
+    return max(0, int(end) - int(position))
 
 
 def _connect(settings: KafkaSettings) -> KafkaConsumer:

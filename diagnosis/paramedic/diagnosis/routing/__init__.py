@@ -1,0 +1,1 @@
+"""From messages of the bus to the detectors of their jobs: shares, shards, slots, marks."""

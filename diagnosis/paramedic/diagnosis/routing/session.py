@@ -1,0 +1,120 @@
+"""One stretch of work between a connection to the bus and its loss, or the end."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.routing.report import RoutingReport
+from paramedic.diagnosis.routing.share_watch import RoutingConfig, ShareWatch
+from paramedic.ingest.contract import JobName, Topic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from paramedic.diagnosis.contract import Verdict
+    from paramedic.diagnosis.routing.outlet import Outlet
+    from paramedic.ingest.bus.group import Claim, Delivery, Mark, Membership
+
+_LOG = logging.getLogger(__name__)
+TOPICS = (Topic.EVENTS, Topic.TELEMETRY, Topic.SLOTS)
+AFTER_EVENTS = (Topic.TELEMETRY, Topic.SLOTS)
+_FLUSH_SECONDS = 30.0
+
+
+class Session:
+    """The shares that this process holds, and their messages.
+
+    Every method raises BusUnavailableError: then nothing is lost but the session, and whoever holds
+    the shares next goes on from the marks.
+    """
+
+    def __init__(
+        self,
+        config: RoutingConfig,
+        membership: Membership,
+        outlet: Outlet,
+        told: Callable[[], Mapping[JobName, Sequence[Verdict]]],
+        *,
+        shares_work: bool,
+    ) -> None:
+        """`told` reads which verdicts are open; `shares_work` says that other members may be."""
+        self._config = config
+        self._membership = membership
+        self._outlet = outlet
+        self._told = told
+        self._shares_work = shares_work
+        self._shares: dict[int, ShareWatch] = {}
+        self._counts: Counter[str] = Counter()
+
+    def turn(self, delivery: Delivery, now: float) -> None:
+        """Take what a poll has brought; `now` is any steady clock, in seconds."""
+        for share in delivery.lost:
+            self._lose(share)
+        self._gain(delivery.gained)
+        for share, messages in delivery.messages.items():
+            self._shares[share].take(messages, now)
+        for number, watch in self._shares.items():
+            if watch.is_catching_up:
+                self._follow_up(number, watch, now)
+            watch.pass_time(now)
+
+    def commit(self, now: float) -> None:
+        """Have the bus accept what was given to it, then say how far this member has come."""
+        marks: dict[tuple[int, Topic], Mark] = {
+            (share, topic): mark
+            for share, watch in self._shares.items()
+            for topic, mark in watch.marks(now).items()
+        }
+        self._outlet.settle(_FLUSH_SECONDS)
+        if marks:
+            kept = self._membership.commit(marks)
+            self._counts["commits" if kept else "commits_refused"] += 1
+
+    def report(self) -> RoutingReport:
+        """How this member is."""
+        watches = self._shares.values()
+        counts = self._counts + self._outlet.counts
+        for watch in watches:
+            counts.update(watch.counts())
+        return RoutingReport(
+            shares=len(self._shares),
+            shares_catching_up=sum(watch.is_catching_up for watch in watches),
+            jobs=sum(watch.jobs for watch in watches),
+            lag_messages=self._lag(),
+            counts=counts,
+        )
+
+    def _lose(self, share: int) -> None:
+        watch = self._shares.pop(share, None)
+        if watch is not None:
+            self._counts.update(watch.counts())
+            self._counts["shares_lost"] += 1
+
+    def _gain(self, claims: Sequence[Claim]) -> None:
+        if not claims:
+            return
+        told = self._told() if any(claim.judged for claim in claims) else {}
+        for claim in claims:
+            self._shares[claim.share] = ShareWatch(
+                self._config, claim, told, self._outlet, sends_home=self._shares_work
+            )
+            self._membership.hold(claim.share, AFTER_EVENTS)
+            self._counts["shares_gained"] += 1
+        _LOG.info("watching the shares %s", sorted(self._shares))
+
+    def _follow_up(self, number: int, watch: ShareWatch, now: float) -> None:
+        """Events first, then the rest; caught up is who has no message left to come."""
+        lag = self._membership.lag(number)
+        if lag.get(Topic.EVENTS, 0) == 0:
+            self._membership.release(number)
+        if not any(behind != 0 for behind in lag.values()):
+            watch.end_catching_up(now)
+
+    def _lag(self) -> Mapping[str, int]:
+        totals: Counter[str] = Counter()
+        for share in self._shares:
+            for topic, behind in self._membership.lag(share).items():
+                totals[topic.value] += behind or 0
+        return totals
