@@ -183,11 +183,11 @@ def _rows_after(liveness: Liveness, second: int) -> int:
 def _ranks(some: int, ranks: int) -> str:
     """Who it is, with the verb.
 
-    >>> _ranks(4, 4), _ranks(3, 4), _ranks(1, 1)
-    ('all 4 ranks have', '3 of 4 ranks have', 'the only rank has')
+    >>> _ranks(4, 4), _ranks(3, 4), _ranks(2, 2), _ranks(1, 1)
+    ('all 4 ranks have', '3 of 4 ranks have', 'both ranks have', 'the only rank has')
     """
-    if ranks == 1:
-        return "the only rank has"
+    if some == ranks <= 2:
+        return "the only rank has" if ranks == 1 else "both ranks have"
     return f"all {ranks} ranks have" if some == ranks else f"{some} of {ranks} ranks have"
 
 
