@@ -85,6 +85,7 @@ class Session:
             self.clock,
             self.stop,
             self.lines.append,
+            self.lines.append,
             self._watch,
         )
 

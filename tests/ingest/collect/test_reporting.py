@@ -15,7 +15,7 @@ EMPTY = CollectStatus()
 
 def new() -> tuple[Reporter, list[str]]:
     lines: list[str] = []
-    return Reporter(CollectConfig(), lines.append), lines
+    return Reporter(CollectConfig(), lines.append, lines.append), lines
 
 
 def event(job: str, node: str | None = None, **details: str | int) -> Event:

@@ -9,6 +9,7 @@ from paramedic.api.command_line.errors import MissingExtraError
 
 AGENT = ("psutil",)
 KAFKA = ("kafka",)
+COLLECT = ("numpy",)
 DECODE = ("numpy",)
 DIAGNOSE = ("numpy",)
 REMEDIATE = ("sqlalchemy",)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from paramedic.api.command_line.collect_verb import COLLECT
 from paramedic.api.command_line.decode_verb import DECODE
 from paramedic.api.command_line.demo_verb import DEMO
 from paramedic.api.command_line.errors import UsageError
@@ -18,7 +19,7 @@ from paramedic.api.command_line.verbs import Verb
 from paramedic.api.settings.schema import SettingDescription, describe_settings
 
 VERBS: dict[str, Verb] = {
-    verb.name: verb for verb in (RUN, DEMO, DIAGNOSE, REMEDIATE, SERVE, DECODE, SIMULATE)
+    verb.name: verb for verb in (RUN, DEMO, COLLECT, DIAGNOSE, REMEDIATE, SERVE, DECODE, SIMULATE)
 }
 
 _EPILOG = """\

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from paramedic.api.command_line import extras
-from paramedic.api.command_line.errors import UsageError
+from paramedic.api.command_line.bus_flag import existing_bus
 from paramedic.api.command_line.paths import path
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
@@ -108,14 +108,14 @@ def _packages_of_serve(flags: Namespace, settings: Settings) -> Sequence[str]:
 
 
 def _diagnose(call: Call) -> int:
-    address = _address(call, "diagnose")
+    address = existing_bus(call, "diagnose")
     from paramedic.api.wiring.diagnose import diagnose
 
     return diagnose(address, call.settings, call.flags.sign_file)
 
 
 def _remediate(call: Call) -> int:
-    address = _address(call, "remediate")
+    address = existing_bus(call, "remediate")
     from paramedic.api.wiring.remediate import RemediateRequest, remediate
 
     request = RemediateRequest(
@@ -135,16 +135,6 @@ def _serve(call: Call) -> int:
     return serve(
         call.flags.run_folder, call.flags.listen_fd, call.settings, call.surroundings.stderr
     )
-
-
-def _address(call: Call, verb: str) -> str:
-    address = call.settings.bus.address
-    if address in ("embedded", "kafka"):
-        raise UsageError(
-            f"{verb} needs the address of a bus that exists: --bus kafka://HOST:PORT, or the "
-            "`bus` of a run's run.json"
-        )
-    return address
 
 
 DIAGNOSE = Verb(

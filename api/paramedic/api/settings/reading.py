@@ -27,8 +27,11 @@ NOT_SETTINGS = (
     "PARAMEDIC_TELEMETRY_SOCKET",
     "PARAMEDIC_CHECKPOINT_FOLDER",
     "PARAMEDIC_REFERENCE_DATA",
+    "PARAMEDIC_SOURCE_TOKEN",
+    "PARAMEDIC_SOURCE_PASSWORD",
 )
-"""Variables that Paramedic's processes hand to each other; reading settings passes them over."""
+"""Variables that Paramedic's processes hand to each other, and secrets; reading settings passes
+them over."""
 _TEST_PREFIX = "PARAMEDIC_TEST_"
 
 

@@ -55,6 +55,44 @@ class ApiSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectSettings:
+    """How telemetry of clusters that run already is read, and which job each GPU belongs to."""
+
+    job_labels: str = _setting(
+        "hpc_job,training_kubeflow_org_job_name,jobset_sigs_k8s_io_jobset_name",
+        "Labels that may name the job, the first that is not empty; `exported_` and `label_` forms "
+        "are found too. Where no label names any, all busy hosts are one job, `cluster`.",
+    )
+    role_labels: str = _setting(
+        "none",
+        "Labels that name roles, such as `pipeline_stage=pp_rank,switch=leaf`; roles are "
+        "pipeline_stage, data_rank, tensor_rank, expert_group, switch and rack.",
+    )
+    past_seconds: float = _setting(
+        900.0, "How much of its past is read from a Prometheus at the start.", 0, 86400
+    )
+    interval_seconds: float = _setting(1.0, "How often exporters are asked.", 0.1, 300)
+    settle_seconds: float = _setting(
+        1.0, "How long a second waits for its last pages before it is published.", 0, 1
+    )
+    buffer_seconds: float = _setting(
+        60.0, "How much telemetry is kept while the bus is away.", 1, 3600
+    )
+    busy_seconds: float = _setting(
+        5.0,
+        "How long a GPU is in use before it counts as busy, where no label names a job.",
+        0,
+        600,
+    )
+    idle_seconds: float = _setting(
+        120.0, "How long all GPUs of a host are idle before it has left the job `cluster`.", 1, 3600
+    )
+    absent_seconds: float = _setting(
+        900.0, "How long nothing is heard of a node before it has left its job.", 30, 86400
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class DetectionSettings:
     """When a machine counts as failing."""
 
@@ -98,6 +136,7 @@ class Settings:
     job: JobSettings = field(default_factory=JobSettings)
     bus: BusSettings = field(default_factory=BusSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
+    collect: CollectSettings = field(default_factory=CollectSettings)
     detection: DetectionSettings = field(default_factory=DetectionSettings)
     recovery: RecoverySettings = field(default_factory=RecoverySettings)
     checkpoint: CheckpointSettings = field(default_factory=CheckpointSettings)
@@ -107,6 +146,7 @@ SECTIONS: dict[str, type[Any]] = {
     "job": JobSettings,
     "bus": BusSettings,
     "api": ApiSettings,
+    "collect": CollectSettings,
     "detection": DetectionSettings,
     "recovery": RecoverySettings,
     "checkpoint": CheckpointSettings,

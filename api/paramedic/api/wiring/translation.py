@@ -4,14 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paramedic.api.wiring.errors import PreflightError
+
 if TYPE_CHECKING:
     from paramedic.api.settings.schema import Settings
     from paramedic.diagnosis.service import DiagnoseConfig
+    from paramedic.ingest.collect.configuration import CollectConfig
     from paramedic.remediation.configuration import RemediateConfig
     from paramedic.remediation.launchers.local.commands import MembershipRules
 
 _NODE_SILENCE_SHARE = 0.8
 _EARLY_SILENCE_SHARE = 0.4
+
+
+def collect_config(settings: Settings) -> CollectConfig:
+    """How collect finds jobs and puts batches together.
+
+    Raises PreflightError or CollectSettingError for labels and times that cannot be used.
+    """
+    from paramedic.ingest.collect.configuration import (
+        CollectConfig,
+        LabelSettings,
+        TenancySettings,
+    )
+
+    collect = settings.collect
+    return CollectConfig(
+        labels=LabelSettings(
+            job_labels=_names(collect.job_labels), role_labels=_pairs(collect.role_labels)
+        ),
+        tenancy=TenancySettings(
+            busy_seconds=collect.busy_seconds,
+            idle_seconds=collect.idle_seconds,
+            absent_seconds=collect.absent_seconds,
+        ),
+        settle_seconds=collect.settle_seconds,
+        buffer_seconds=collect.buffer_seconds,
+    )
 
 
 def diagnose_config(settings: Settings) -> DiagnoseConfig:
@@ -66,3 +95,18 @@ def membership_rules(settings: Settings) -> MembershipRules:
         max_recoveries_without_progress=settings.recovery.elastic_retries,
         ready_timeout_seconds=settings.recovery.ready_timeout_seconds,
     )
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    """The names of a list with commas; `none` is an empty one."""
+    names = tuple(name.strip() for name in listed.split(","))
+    return () if names == ("none",) else names
+
+
+def _pairs(listed: str) -> dict[str, str]:
+    pairs = [name.partition("=") for name in _names(listed)]
+    if wrong := [role for role, equals, label in pairs if not (role and equals and label)]:
+        raise PreflightError(
+            f"collect.role_labels = {listed!r}: {wrong[0]!r} is no ROLE=LABEL, such as switch=leaf"
+        )
+    return {role.strip(): label.strip() for role, _, label in pairs}

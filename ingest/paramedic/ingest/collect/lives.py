@@ -129,5 +129,9 @@ def _state(job: JobName, state: JobState, second: int, life: Life) -> Event:
 
 
 def _membership(move: Move, second: int) -> Event:
-    details = {"change": "joined" if move.has_joined else "left", **move.roles}
+    details: dict[str, str | int]
+    if move.has_joined:
+        details = {"change": "joined", "gpus": move.gpus, **move.roles}
+    else:
+        details = {"change": "left"}
     return event_of(move.job, EventKind.MEMBERSHIP, second, details, move.node)

@@ -23,9 +23,13 @@ _SILENCE_LASTS = 60.0
 class Reporter:
     """Tells every state once, when it begins and when it is over. Times are any steady clock's."""
 
-    def __init__(self, config: CollectConfig, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, config: CollectConfig, tell: Callable[[str], None], note: Callable[[str], None]
+    ) -> None:
+        """`note` hears of jobs that come and go, which the events on the bus say too."""
         self._config = config
         self._tell = tell
+        self._note = note
         self._first_page_at: float | None = None
         self._told: set[str] = set()
         self._silent: dict[str, tuple[str, float]] = {}
@@ -66,10 +70,10 @@ class Reporter:
                 announced.add(event.job)
                 self._announce(event, status())
             elif state == JobState.FINISHED.value:
-                self._tell(f"job {event.job} has ended: {event.details['reason']}")
+                self._note(f"job {event.job} has ended: {event.details['reason']}")
         for (job, change), nodes in moves.items():
             verb = "joined" if change == "joined" else "left"
-            self._tell(f"job {job}: {_named(nodes)} {verb}")
+            self._note(f"job {job}: {_named(nodes)} {verb}")
 
     def look(self, status: CollectStatus, trouble: str | None, now: float) -> None:
         """Tell what has changed since the last look; `trouble` is what the bus says."""
@@ -89,19 +93,19 @@ class Reporter:
         else:
             self._tell_once(
                 f"{status.hosts} hosts with {status.gpus} GPUs, but no label names a job and none "
-                "is in use: waiting for work (--job-label NAME names a label)"
+                "is in use: waiting for work (--job-labels names them)"
             )
 
     def _announce(self, event: Event, status: CollectStatus) -> None:
         if event.job == EVERYBODY:
             self._tell_once(
                 f"no label names a job, so all busy hosts are one job, {EVERYBODY} "
-                "(--job-label NAME names a label)"
+                "(--job-labels names them)"
             )
         job = status.jobs[event.job]
         grid = job.sampling_seconds
         every = "every second" if grid == 1 else f"every {grid} s"
-        self._tell(f"job {event.job}: {job.nodes} nodes, {job.gpus} GPUs, a sample {every}")
+        self._note(f"job {event.job}: {job.nodes} nodes, {job.gpus} GPUs, a sample {every}")
 
     def _look_at_silence(self, now: float) -> None:
         for origin in [one for one, (_, at) in self._silent.items() if now - at > _SILENCE_LASTS]:

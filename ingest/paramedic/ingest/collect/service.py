@@ -50,7 +50,9 @@ class CollectPorts:
     cleaner: Cleaner
     clock: Clock
     tell: Callable[[str], None]
-    """Takes one line for people."""
+    """Takes one line for people: what is missing, silent or cannot work."""
+    note: Callable[[str], None]
+    """Takes one line for whoever wants to know more: jobs that come and go, and progress."""
     publish: Callable[[Topic, str, bytes], None]
     """Never waits."""
     trouble: Callable[[], str | None] = lambda: None
@@ -69,6 +71,7 @@ def run(
     clock: Clock,
     stop: StopSignal,
     tell: Callable[[str], None],
+    note: Callable[[str], None],
     watch: Callable[[Callable[[], CollectStatus]], None] = lambda _status: None,
 ) -> None:
     """Collect until told to stop; `watch` is given a way to look at what has been done.
@@ -86,6 +89,7 @@ def run(
         cleaner=cleaner,
         clock=clock,
         tell=tell,
+        note=note,
         publish=lambda topic, key, payload: (
             telemetry if topic is Topic.TELEMETRY else events
         ).offer(topic, key, payload),
@@ -130,7 +134,7 @@ class Collect:
         self._inbox = inbox
         self._router = Router(config)
         self._assembler = Assembler(config.settle_seconds)
-        self._reporter = Reporter(config, ports.tell)
+        self._reporter = Reporter(config, ports.tell, ports.note)
         self._counts = _Counts()
         self._reported = (ports.clock.monotonic_seconds(), CollectStatus())
         self._status = CollectStatus()
@@ -225,7 +229,7 @@ class Collect:
         self._reporter.look(self._status, self._ports.trouble(), now)
         at, before = self._reported
         if now - at >= self._config.progress_seconds:
-            self._ports.tell(progress_line(before, self._status, now - at))
+            self._ports.note(progress_line(before, self._status, now - at))
             self._reported = (now, self._status)
 
     def _snapshot(self) -> CollectStatus:

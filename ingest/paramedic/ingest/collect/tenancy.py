@@ -37,6 +37,8 @@ class Move:
     has_joined: bool
     roles: Mapping[str, Role] = field(default_factory=dict)
     """Of a node that joined, where labels name them."""
+    gpus: int = 0
+    """How many GPUs a node that joined brought."""
 
 
 @dataclass(slots=True)
@@ -102,7 +104,7 @@ class Tenancy:
     def take_moves(self) -> list[Move]:
         """Who came and who left since the last call, by job and node."""
         moves = [
-            Move(job, node, has_joined, self._roles(job, node) if has_joined else {})
+            self.arrival(job, node) if has_joined else Move(job, node, has_joined)
             for (job, node), was_member in sorted(self._was_member.items())
             if (has_joined := node in self._members.get(job, ())) is not was_member
         ]
@@ -132,7 +134,9 @@ class Tenancy:
 
     def arrival(self, job: JobName, node: NodeName) -> Move:
         """The move by which a node of a job came, with the roles as they are now."""
-        return Move(job, node, has_joined=True, roles=self._roles(job, node))
+        gpus = self._members[job][node]
+        roles = roles_of_node({gpu: self._hosts[node][gpu].roles for gpu in gpus})
+        return Move(job, node, has_joined=True, roles=roles, gpus=len(gpus))
 
     def is_working(self, job: JobName, second: int) -> bool:
         """Whether some GPU of the job has been in use for long enough."""
@@ -204,7 +208,3 @@ class Tenancy:
 
     def _remember(self, job: JobName, node: NodeName) -> None:
         self._was_member.setdefault((job, node), node in self._members.get(job, ()))
-
-    def _roles(self, job: JobName, node: NodeName) -> dict[str, Role]:
-        seats = self._hosts[node]
-        return roles_of_node({gpu: seats[gpu].roles for gpu in self._members[job][node]})
