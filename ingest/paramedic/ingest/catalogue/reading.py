@@ -83,8 +83,7 @@ def _names_of(metric: Metric, table: Mapping[str, Any], rank: int) -> Iterator[E
         for entry in names if isinstance(names, list) else [names]:
             fields = {"name": entry} if isinstance(entry, str) else entry
             for name in _spelled_out(fields["name"]):
-                over = Over(fields.get("over", Over.FIRST))
-                group = rank if over is Over.FIRST else group
+                group = rank if fields.get("over", Over.FIRST) == Over.FIRST else group
                 yield _exported(name, metric, dialect, fields, group, rank)
                 rank += 1
 

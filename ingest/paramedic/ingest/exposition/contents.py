@@ -21,6 +21,7 @@ class Contents(StrEnum):
 
 
 _ANSWER = re.compile(r'\s*\{\s*"(?:status|data)"\s*:')
+_PAGE_COMMENT = re.compile(r"^# (?:HELP|TYPE|EOF)\b", re.MULTILINE)
 _LOG = re.compile(
     r"^\d+,\d+,\d+,[^;]*;"  # a record of /dev/kmsg
     r"|^(?:\w+\s*:\w+\s*:\s*)?\[\s*\d+\.\d+\]"  # dmesg
@@ -38,7 +39,7 @@ _OTHERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"NetworkLoad Tests v|application must be run on at least"), "a result of GPCNeT"),
     (re.compile(r"RDMA_\w+ (?:BW|Latency) Test"), "a result of perftest (RDMA)"),
     (re.compile(r"proc'd: \d+ \("), "a result of gpu-burn"),
-    (re.compile(r"deepspeed", re.IGNORECASE), "a training log"),
+    (re.compile(r"^\[\d{4}-\d\d-\d\d [\d:,]+\] \[[A-Z]+\] \[\w+\.py:", re.MULTILINE), "a training log"),
     (re.compile(r"\"[\w-]+/[^\"]*\"\s*:\s*[\d.]+"), "a result of SuperBench"),
     (re.compile(r"Permission is hereby granted|Apache License|Licensed under"), "a licence"),
 )  # fmt: skip
@@ -51,19 +52,19 @@ def contents_of(text: str) -> Contents | str:
         return Contents.ANSWER
     if has_smi_query(text):
         return Contents.SMI_QUERY
-    if _is_page(text):
+    if _PAGE_COMMENT.search(text):
         return Contents.PAGE
     for pattern, name in _OTHERS:
         if pattern.search(text):
             return name
-    return Contents.LOG if _LOG.search(text) else _UNKNOWN
+    if _LOG.search(text):
+        return Contents.LOG
+    return Contents.PAGE if _has_samples(text) else _UNKNOWN
 
 
-def _is_page(text: str) -> bool:
-    """Whether it has the comments of a page, or at least a sample in three of its first lines."""
+def _has_samples(text: str) -> bool:
+    """Whether at least one in three of its first lines is a sample."""
     lines = [line for line in text.split("\n", _LINES_TO_JUDGE_BY)[:_LINES_TO_JUDGE_BY] if line]
-    if any(line.startswith(("# HELP ", "# TYPE ", "# EOF")) for line in lines):
-        return True
     said = [line for line in lines if not line.isspace() and not line.startswith("#")]
     samples = sum(isinstance(read_sample_line(line), SampleLine) for line in said)
     return bool(said) and samples * 3 >= len(said)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from paramedic.ingest.contract import NodeName
-from paramedic.ingest.exposition.sample_line import SampleLine, read_sample_line
+from paramedic.ingest.exposition.sample_line import Unreadable, read_number, read_sample_line
 from paramedic.ingest.sources.port import RawPage, Series
 
 # Labels of pods come and go: series that left are forgotten when there are this many more.
@@ -23,7 +23,13 @@ class ExpositionParser:
     cannot be read is counted by its reason and costs nothing but itself. Not for several threads.
     """
 
-    def __init__(self, origin: str, default_node: NodeName | None = None) -> None:
+    def __init__(
+        self,
+        origin: str,
+        default_node: NodeName | None = None,
+        spare_series: int = _SPARE_SERIES,
+    ) -> None:
+        self._spare_series = spare_series
         self._origin = origin
         self._default_node = default_node
         self._known: dict[str, Series] = {}
@@ -47,8 +53,13 @@ class ExpositionParser:
                     unreadable["not_a_number"] += 1
                 else:
                     series.append(known)
-            elif not line.isspace():
-                self._read(line, series, values, unreadable)
+            else:
+                read = self._read(line)
+                if isinstance(read, tuple):
+                    series.append(read[0])
+                    values.append(read[1])
+                elif read is not None:
+                    unreadable[read.value] += 1
         return RawPage(
             origin=self._origin,
             taken_seconds=taken_seconds,
@@ -58,27 +69,29 @@ class ExpositionParser:
             default_node=self._default_node,
         )
 
-    def _read(
-        self, line: str, series: list[Series], values: list[float], unreadable: Counter[str]
-    ) -> None:
+    def _read(self, line: str) -> tuple[Series, float] | Unreadable | None:
         """The slow way: a series that is new, or a line with more than a series and a value."""
-        if line.lstrip().startswith("#"):
-            return
+        if not line.strip() or line.lstrip().startswith("#"):
+            return None
+        key, *value_and_time = line.rsplit(" ", 2)
+        known = self._known.get(key)
+        if known is not None:
+            value = read_number(value_and_time[0])
+            if not isinstance(value, Unreadable):
+                return known, value
         sample = read_sample_line(line)
-        if not isinstance(sample, SampleLine):
-            unreadable[sample.value] += 1
-            return
+        if isinstance(sample, Unreadable):
+            return sample
         known = self._known.get(sample.key)
         if known is None:
             known = self._known[sample.key] = Series(sample.name, sample.labels)
-        series.append(known)
-        values.append(sample.value)
+        return known, sample.value
 
     def _same_if_unchanged(self, series: list[Series]) -> list[Series]:
         # Series are equal only to themselves, so this compares addresses.
         if series == self._previous:
             return self._previous
-        if len(self._known) > 2 * len(series) + _SPARE_SERIES:
+        if len(self._known) > 2 * len(series) + self._spare_series:
             alive = set(series)
             self._known = {key: one for key, one in self._known.items() if one in alive}
         self._previous = series

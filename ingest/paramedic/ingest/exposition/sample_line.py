@@ -15,7 +15,7 @@ _LABEL = re.compile(
     r'[\s,]*(?:([a-zA-Z_][a-zA-Z0-9_.:/-]*)\s*=\s*"|"((?:[^"\\]|\\.)*)"(\s*=\s*")?)'
 )
 _NEXT_LABEL = re.compile(r'\s*,\s*(?:"(?:[^"\\]|\\.)*"|[a-zA-Z_][a-zA-Z0-9_.:/-]*)\s*=\s*"')
-_CLOSING = re.compile(r"[\s,]*\}\s*\S")
+_CLOSING = re.compile(r"[\s,]*\}\s*(?:\S|$)")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "\\": "\\", '"': '"'}
 
@@ -55,7 +55,7 @@ def read_sample_line(line: str) -> SampleLine | Unreadable:
         name = name or labels.pop("__name__", "")
     if not name:
         return Unreadable.NAME
-    value = _value(line[position:])
+    value = read_number(line[position:])
     if isinstance(value, Unreadable):
         return value
     return SampleLine(line[start:position].rstrip(), name, labels, value)
@@ -110,7 +110,8 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), text)
 
 
-def _value(text: str) -> float | Unreadable:
+def read_number(text: str) -> float | Unreadable:
+    """The first word as a number; a timestamp and an exemplar may follow it."""
     first = text.split(maxsplit=1)
     if not first:
         return Unreadable.NO_VALUE
