@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from paramedic.ingest.sources.kafka_topics.samples import Poison, Sample
 from paramedic.ingest.sources.port import RawPage, Series
 
-_KNOWN_SERIES_LIMIT = 500_000
 _AHEAD_SECONDS = 60.0
 
 
@@ -19,11 +18,13 @@ class SecondPages:
     What comes later makes another page of the same second.
     """
 
-    def __init__(self, origin: str, wait_seconds: float) -> None:
+    def __init__(self, origin: str, wait_seconds: float, known_limit: int = 500_000) -> None:
+        self._known_limit = known_limit
         self._origin = origin
         self._wait_seconds = wait_seconds
-        self._known: dict[tuple[str, frozenset[tuple[str, str]]], Series] = {}
-        self._growing: dict[int, tuple[list[Series], list[float]]] = {}
+        self._numbers: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
+        self._series: list[Series] = []
+        self._growing: dict[int, dict[int, float]] = {}
         self._unreadable: Counter[str] = Counter()
         self._newest = -math.inf
         self._grown_at = -math.inf
@@ -32,9 +33,7 @@ class SecondPages:
         """Some samples have arrived."""
         for sample in samples:
             second = math.floor(sample.seconds)
-            series, values = self._growing.setdefault(second, ([], []))
-            series.append(self._series(sample))
-            values.append(sample.value)
+            self._growing.setdefault(second, {})[self._number(sample)] = sample.value
             if second <= now_seconds + _AHEAD_SECONDS:  # else one bad clock would end all pages
                 self._newest = max(self._newest, second)
             self._grown_at = now_seconds
@@ -52,19 +51,37 @@ class SecondPages:
         return pages
 
     def _page(self, second: int) -> RawPage:
-        series, values = self._growing.pop(second)
+        """Series in the order in which they were first seen, so that pages are alike."""
+        values = sorted(self._growing.pop(second).items())
         unreadable, self._unreadable = dict(self._unreadable), Counter()
-        return RawPage(self._origin, float(second), series, values, unreadable, is_whole=False)
+        return RawPage(
+            self._origin,
+            float(second),
+            [self._series[number] for number, _ in values],
+            [value for _, value in values],
+            unreadable,
+            is_whole=False,
+        )
 
-    def _series(self, sample: Sample) -> Series:
+    def _number(self, sample: Sample) -> int:
         key = (sample.name, frozenset(sample.labels.items()))
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = Series(sample.name, sample.labels)
-        return known
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._series)
+            self._series.append(Series(sample.name, sample.labels))
+        return number
 
     def _forget(self) -> None:
-        """Series come and go with the pods in their labels; what is not in use is let go of."""
-        if len(self._known) > _KNOWN_SERIES_LIMIT:
-            alive = {one for series, _ in self._growing.values() for one in series}
-            self._known = {key: one for key, one in self._known.items() if one in alive}
+        """Series come and go with the pods in their labels: what is in use now is kept."""
+        if len(self._series) <= self._known_limit:
+            return
+        kept = sorted({number for page in self._growing.values() for number in page})
+        renumbered = {old: new for new, old in enumerate(kept)}
+        self._series = [self._series[old] for old in kept]
+        self._numbers = {
+            key: renumbered[old] for key, old in self._numbers.items() if old in renumbered
+        }
+        self._growing = {
+            second: {renumbered[old]: value for old, value in page.items()}
+            for second, page in self._growing.items()
+        }

@@ -31,21 +31,21 @@ class NvmlLibrary(Protocol):
     def nvmlInit(self) -> None: ...  # noqa: D102, N802
     def nvmlShutdown(self) -> None: ...  # noqa: D102, N802
     def nvmlDeviceGetCount(self) -> int: ...  # noqa: D102, N802
-    def nvmlDeviceGetHandleByIndex(self, index: int) -> Any: ...  # noqa: D102, N802
-    def nvmlDeviceGetUUID(self, handle: Any) -> str: ...  # noqa: D102, N802
-    def nvmlDeviceGetName(self, handle: Any) -> str: ...  # noqa: D102, N802
-    def nvmlDeviceGetPciInfo(self, handle: Any) -> Any: ...  # noqa: D102, N802
-    def nvmlDeviceGetUtilizationRates(self, handle: Any) -> Any: ...  # noqa: D102, N802
-    def nvmlDeviceGetMemoryInfo(self, handle: Any) -> Any: ...  # noqa: D102, N802
-    def nvmlDeviceGetPowerUsage(self, handle: Any) -> int: ...  # noqa: D102, N802
-    def nvmlDeviceGetTemperature(self, handle: Any, sensor: int) -> int: ...  # noqa: D102, N802
-    def nvmlDeviceGetClockInfo(self, handle: Any, clock: int) -> int: ...  # noqa: D102, N802
-    def nvmlDeviceGetTotalEnergyConsumption(self, handle: Any) -> int: ...  # noqa: D102, N802
-    def nvmlDeviceGetPcieReplayCounter(self, handle: Any) -> int: ...  # noqa: D102, N802
-    def nvmlDeviceGetTotalEccErrors(self, handle: Any, kind: int, counter: int) -> int: ...  # noqa: D102, N802
-    def nvmlDeviceGetRemappedRows(self, handle: Any) -> tuple[int, int, int, int]: ...  # noqa: D102, N802
-    def nvmlDeviceGetCurrentClocksEventReasons(self, handle: Any) -> int: ...  # noqa: D102, N802
-    def nvmlDeviceGetFieldValues(self, handle: Any, fields: list[int]) -> Any: ...  # noqa: D102, N802
+    def nvmlDeviceGetHandleByIndex(self, index: int, /) -> Any: ...  # noqa: D102, N802
+    def nvmlDeviceGetUUID(self, handle: Any, /) -> str: ...  # noqa: D102, N802
+    def nvmlDeviceGetName(self, handle: Any, /) -> str: ...  # noqa: D102, N802
+    def nvmlDeviceGetPciInfo(self, handle: Any, /) -> Any: ...  # noqa: D102, N802
+    def nvmlDeviceGetUtilizationRates(self, handle: Any, /) -> Any: ...  # noqa: D102, N802
+    def nvmlDeviceGetMemoryInfo(self, handle: Any, /) -> Any: ...  # noqa: D102, N802
+    def nvmlDeviceGetPowerUsage(self, handle: Any, /) -> int: ...  # noqa: D102, N802
+    def nvmlDeviceGetTemperature(self, handle: Any, sensor: int, /) -> int: ...  # noqa: D102, N802
+    def nvmlDeviceGetClockInfo(self, handle: Any, clock: int, /) -> int: ...  # noqa: D102, N802
+    def nvmlDeviceGetTotalEnergyConsumption(self, handle: Any, /) -> int: ...  # noqa: D102, N802
+    def nvmlDeviceGetPcieReplayCounter(self, handle: Any, /) -> int: ...  # noqa: D102, N802
+    def nvmlDeviceGetTotalEccErrors(self, handle: Any, kind: int, counter: int, /) -> int: ...  # noqa: D102, N802
+    def nvmlDeviceGetRemappedRows(self, handle: Any, /) -> tuple[int, int, int, int]: ...  # noqa: D102, N802
+    def nvmlDeviceGetCurrentClocksEventReasons(self, handle: Any, /) -> int: ...  # noqa: D102, N802
+    def nvmlDeviceGetFieldValues(self, handle: Any, fields: list[int], /) -> Any: ...  # noqa: D102, N802
 
 
 Load = Callable[[], NvmlLibrary]

@@ -72,7 +72,7 @@ class PrometheusApi:
             session=session,
             auth=_in_every_request(access),
             timeout=settings.timeout_seconds,
-            retry=Retry(total=0),
+            retry=Retry(0, read=False),
         )
 
     def query(self, expression: str, at_seconds: float | None = None) -> list[Entry]:

@@ -1,11 +1,16 @@
-"""From answers to pages: each sample once, in the second it belongs to."""
+"""From answers to pages: each sample once, in the second it belongs to, one page a target.
+
+A page is what one target said in one scrape, so that a GPU that is not on it was not there, and so
+that its list of series stays the same from scrape to scrape, however the targets are spread.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from paramedic.ingest.contract import NodeName
 from paramedic.ingest.sources.port import RawPage, Series
 from paramedic.ingest.sources.prometheus.client import Entry
 from paramedic.ingest.sources.prometheus.scrape_clock import ScrapeClock
@@ -13,8 +18,20 @@ from paramedic.ingest.sources.prometheus.scrape_clock import ScrapeClock
 _NAME = "__name__"
 _FORGOTTEN_AFTER_SECONDS = 900.0
 
-Instance = tuple[str, str]
+TargetKey = tuple[str, str]
 """The labels `job` and `instance` of a target."""
+
+
+@dataclass(slots=True, eq=False)
+class ScrapedTarget:
+    """One exporter as Prometheus scrapes it."""
+
+    origin: str
+    node: NodeName
+    """The host in its address."""
+    clock: ScrapeClock = field(default_factory=ScrapeClock)
+    series: list[Series] = field(default_factory=list)
+    """Those of its newest page."""
 
 
 @dataclass(slots=True)
@@ -22,7 +39,7 @@ class _Known:
     """A series and how far it has been read."""
 
     series: Series
-    clock: ScrapeClock
+    target: ScrapedTarget
     last_seconds: float = -math.inf
 
 
@@ -30,38 +47,47 @@ class _Known:
 class _Growing:
     """A page in the making."""
 
-    series: list[Series]
-    values: list[float]
+    target: ScrapedTarget
+    series: list[Series] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
     unreadable: int = 0
+
+    def page(self, second: int) -> RawPage:
+        """The very same list while the series stay the same, so that a cleaner sees it at once."""
+        target = self.target
+        if self.series != target.series:
+            target.series = self.series
+        reasons = {"not_a_number": self.unreadable} if self.unreadable else {}
+        return RawPage(
+            target.origin, float(second), target.series, self.values, reasons, target.node
+        )
 
 
 class SampleLedger:
     """Which samples have been passed on, of every series."""
 
-    def __init__(self, origin: str) -> None:
-        self._origin = origin
+    def __init__(self, url: str) -> None:
+        self._url = url
         self._known: dict[tuple[tuple[str, str], ...], _Known] = {}
-        self._previous: list[Series] = []
-        self.clocks: dict[Instance, ScrapeClock] = {}
-        """How each target is scraped."""
+        self.targets: dict[TargetKey, ScrapedTarget] = {}
 
     @property
     def newest_seconds(self) -> float:
         """The newest sample of all; minus infinity before the first."""
-        return max((clock.last_seconds for clock in self.clocks.values()), default=-math.inf)
+        return max((one.clock.last_seconds for one in self.targets.values()), default=-math.inf)
 
     @property
     def cadence_seconds(self) -> float | None:
         """How often the most often scraped target is scraped; None while that is not known."""
-        cadences = [clock.cadence_seconds for clock in self.clocks.values()]
+        cadences = [one.clock.cadence_seconds for one in self.targets.values()]
         return min((one for one in cadences if one is not None), default=None)
 
     def pages(self, entries: Iterable[Entry]) -> list[RawPage]:
-        """What is new in an answer, one page a second, oldest first; each sample only once.
+        """What is new in an answer, one page a target and second, oldest first.
 
-        A histogram's samples have no `values` and are left out.
+        Each sample comes only once. A histogram's samples have no `values` and are left out.
         """
-        growing: dict[int, _Growing] = {}
+        growing: dict[tuple[int, int], _Growing] = {}
         for entry in entries:
             known = self._known_of(entry["metric"])
             last = known.last_seconds
@@ -70,40 +96,54 @@ class SampleLedger:
                     last = time_seconds
                     _add(growing, known, time_seconds, text)
             known.last_seconds = last
-        return [self._page(growing[second], second) for second in sorted(growing)]
+        in_order = sorted(growing.items(), key=lambda item: item[0][0])
+        return [page.page(second) for (second, _), page in in_order]
+
+    def origin(self, key: TargetKey) -> str:
+        """How pages of a target name it."""
+        job, instance = key
+        return f"{instance} (job {job}) at {self._url}"
 
     def forget(self, now_seconds: float) -> None:
         """Let go of series and targets that have ended long ago."""
         before = now_seconds - _FORGOTTEN_AFTER_SECONDS
         self._known = {key: one for key, one in self._known.items() if one.last_seconds >= before}
-        self.clocks = {key: one for key, one in self.clocks.items() if one.last_seconds >= before}
-
-    def _page(self, grown: _Growing, second: int) -> RawPage:
-        """The very same list while the series stay the same, so that a cleaner sees it at once."""
-        if grown.series == self._previous:
-            grown.series = self._previous
-        self._previous = grown.series
-        reasons = {"not_a_number": grown.unreadable} if grown.unreadable else {}
-        return RawPage(
-            self._origin, float(second), grown.series, grown.values, reasons, is_whole=False
-        )
+        alive = {id(one.target) for one in self._known.values()}
+        self.targets = {key: one for key, one in self.targets.items() if id(one) in alive}
 
     def _known_of(self, metric: Mapping[str, str]) -> _Known:
         key = tuple(metric.items())
         known = self._known.get(key)
         if known is None:
             labels = {name: value for name, value in key if name != _NAME}
-            target = (metric.get("job", ""), metric.get("instance", ""))
-            clock = self.clocks.setdefault(target, ScrapeClock())
-            known = self._known[key] = _Known(Series(metric.get(_NAME, ""), labels), clock)
+            target = self._target((metric.get("job", ""), metric.get("instance", "")))
+            known = self._known[key] = _Known(Series(metric.get(_NAME, ""), labels), target)
         return known
 
+    def _target(self, key: TargetKey) -> ScrapedTarget:
+        target = self.targets.get(key)
+        if target is None:
+            target = self.targets[key] = ScrapedTarget(self.origin(key), host_of(key[1]))
+        return target
 
-def _add(growing: dict[int, _Growing], known: _Known, time_seconds: float, text: str) -> None:
-    second = known.clock.second_of(time_seconds)
-    page = growing.get(second)
+
+def host_of(instance: str) -> NodeName:
+    """The host of an instance label, which mostly is `host:port`.
+
+    >>> host_of("node-7:9400"), host_of("node-7")
+    ('node-7', 'node-7')
+    """
+    return NodeName(instance.rpartition(":")[0] or instance)
+
+
+def _add(
+    growing: dict[tuple[int, int], _Growing], known: _Known, time_seconds: float, text: str
+) -> None:
+    target = known.target
+    key = (target.clock.second_of(time_seconds), id(target))
+    page = growing.get(key)
     if page is None:
-        page = growing[second] = _Growing([], [])
+        page = growing[key] = _Growing(target)
     try:
         value = float(text)
     except (ValueError, TypeError):

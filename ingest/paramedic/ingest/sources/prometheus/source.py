@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from paramedic.ingest.contract import NodeName
 from paramedic.ingest.sources.access import AccessError
 from paramedic.ingest.sources.port import Sink, SourceAwayError, StopSignal
 from paramedic.ingest.sources.prometheus.client import (
@@ -60,14 +59,14 @@ class PrometheusSource:
         api = self._connect(self._settings)
         try:
             while not stop.is_set():
-                stop.wait(self._turn(api, sink))
+                stop.wait(self._turn(api, sink, stop))
         finally:
             api.close()
 
-    def _turn(self, api: QueryApi, sink: Sink) -> float:
+    def _turn(self, api: QueryApi, sink: Sink, stop: StopSignal) -> float:
         """Read a span; how long to wait for the next (seconds)."""
         try:
-            pause = self._read(api, sink)
+            pause = self._read(api, sink, stop)
         except (SourceAwayError, AnswerTooLargeError, AccessError) as error:
             return self._told(sink, error)
         except QueryError as error:
@@ -82,10 +81,12 @@ class PrometheusSource:
         self._kept_house = 0.0
         return self._pauses.failed()
 
-    def _read(self, api: QueryApi, sink: Sink) -> float:
+    def _read(self, api: QueryApi, sink: Sink, stop: StopSignal) -> float:
         reading = self._kept(api)
         now = self._clock() + self._ahead_seconds
-        step = reading.step(now)
+        step = reading.step(now, stop)
+        if step.was_too_large:
+            self._kept_house = 0.0  # ask first whether it answers at all
         for page in step.pages:
             sink.page(page)
         if not step.is_live:
@@ -105,10 +106,8 @@ class PrometheusSource:
         return self._reading
 
     def _tell_of_the_absent(self, reading: Reading, sink: Sink, now: float) -> None:
-        for instance, reason in reading.down(now).items():
-            origin = f"{self._settings.url} instance {instance}"
-            node = NodeName(instance.rpartition(":")[0] or instance)
-            sink.silent(origin, node, f"Prometheus cannot scrape {instance}: {reason}")
+        for one in reading.absent(now):
+            sink.silent(one.origin, one.node, one.reason)
         silent_seconds = now - reading.ledger.newest_seconds
         if silent_seconds > _QUIET_SECONDS + 2 * (self.cadence_seconds or 0.0):
             sink.silent(self._settings.url, None, self._nothing_new(silent_seconds))
