@@ -39,9 +39,14 @@ def event(kind: EventKind, **details: str | int | bool | None) -> Observed:
         (event(EventKind.PROCESS_EXIT, signal=9), Theme.EVENT, "rank 2 on node-0002 ended with"),
         (event(EventKind.PROCESS_EXIT, exit_code=3), Theme.EVENT, "exit code 3"),
         (
-            event(EventKind.PROCESS_EXIT, signal=9, expected=True),
+            event(EventKind.PROCESS_EXIT, signal=9, ended_by="launcher", reason="no answer"),
             Theme.EVENT,
-            "signal 9 (ended by the launcher)",
+            "signal 9 (ended by the launcher: no answer)",
+        ),
+        (
+            event(EventKind.PROCESS_EXIT, exit_code=1, expected=True),
+            Theme.EVENT,
+            "ended with exit code 1",
         ),
         (
             event(EventKind.MEMBERSHIP, change="replaced_by", by="node-0004"),
@@ -54,6 +59,17 @@ def event(kind: EventKind, **details: str | int | bool | None) -> Observed:
             event(EventKind.JOB_STATE, state="training", step=81, steps_lost=0),
             Theme.RECOVERY,
             "job trains (generation 1, step 81, 0 steps lost)",
+        ),
+        (event(EventKind.JOB_STATE, state="training"), Theme.RECOVERY, "trains (generation 1)"),
+        (
+            event(EventKind.JOB_STATE, state="finished", result="failed", reason="rank 2 ended"),
+            Theme.EVENT,
+            "job has failed: rank 2 ended (generation 1)",
+        ),
+        (
+            event(EventKind.JOB_STATE, state="finished", result="finished", reason="all done"),
+            Theme.EVENT,
+            "job has finished (generation 1)",
         ),
         (event(EventKind.CHECKPOINT, result="saved"), Theme.EVENT, "checkpoint saved"),
     ],

@@ -94,7 +94,7 @@ class _Counts(Collector):
         )
         yield self._per_job(
             "paramedic_job_step",
-            "The newest training step that an event spoke of.",
+            "The newest training step that every rank has completed.",
             lambda job: job.step,
         )
         yield self._per_job(

@@ -113,6 +113,9 @@ class RecoverySettings:
     ready_timeout_seconds: float = _setting(
         300.0, "A spare or newcomer that is not ready by then is ended.", 1, 86400
     )
+    start_timeout_seconds: float = _setting(
+        120.0, "A rank that is so much later at the start than the first one is ended.", 1, 86400
+    )
     target_seconds: float = _setting(120.0, "A recovery that takes longer is overdue.", 1, 86400)
     replacements_per_hour: int = _setting(
         3, "Replacements that verdicts may cause in a job before a person is asked.", 0, 1000

@@ -27,7 +27,7 @@ def _of_the_job(result: JobResult, job: str, goodput: float | None) -> list[str]
     from paramedic.remediation.launchers.local.commands import JobEnd
 
     if result.end is JobEnd.FINISHED:
-        # A script without the trainer library never says that it trains: nothing is known then.
+        # A script that ended before it was known to train has no goodput.
         return [f"job {job} finished, goodput {goodput:.1%}" if goodput else f"job {job} finished"]
     if result.end is JobEnd.STOPPED:
         return [f"job {job} {result.reason}; every process has been ended"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -32,6 +33,16 @@ class Line:
 def narrate(said: Event | Verdict) -> Line | None:
     """The line of an event or a verdict; None for what only fills the screen."""
     return _of_verdict(said) if isinstance(said, Verdict) else _of_event(said)
+
+
+def lines_of_job(job: str) -> Callable[[Event | Verdict], list[str]]:
+    """What the narrator of one job hears: a line with its theme, or nothing."""
+
+    def hear(said: Event | Verdict) -> list[str]:
+        line = narrate(said) if said.job == job else None
+        return [] if line is None else [f"{line.theme.value}: {line.text}"]
+
+    return hear
 
 
 def is_training(event: Event) -> bool:
@@ -72,19 +83,36 @@ def _of_exit(event: Event) -> Line | None:
     number = event.details.get("signal")
     how = f"signal {number}" if number else f"exit code {event.details.get('exit_code')}"
     whose = "a spare" if event.rank is None else f"rank {event.rank}"
-    expected = " (ended by the launcher)" if is_expected else ""
-    return Line(Theme.EVENT, f"process of {whose} on {event.node} ended with {how}{expected}")
+    by = f" ({_ended_by_launcher(event)})" if event.details.get("ended_by") == "launcher" else ""
+    return Line(Theme.EVENT, f"process of {whose} on {event.node} ended with {how}{by}")
+
+
+def _ended_by_launcher(event: Event) -> str:
+    reason = event.details.get("reason")
+    return f"ended by the launcher: {reason}" if reason else "ended by the launcher"
 
 
 def _of_state(event: Event) -> Line:
     state = event.details.get("state")
     if is_training(event):
-        lost = event.details.get("steps_lost")
-        tail = "" if lost is None else f", {counted(lost, 'step')} lost"
-        return Line(
-            Theme.RECOVERY if event.generation else Theme.EVENT,
-            f"job trains (generation {event.generation}, "
-            f"step {event.details.get('step', 0)}{tail})",
-        )
+        theme = Theme.RECOVERY if event.generation else Theme.EVENT
+        return Line(theme, f"job trains ({', '.join(_where_it_trains(event))})")
+    if state == JobState.FINISHED.value:
+        return Line(Theme.EVENT, _end_of_job(event))
     theme = Theme.ACTION if state == JobState.RECOVERING.value else Theme.EVENT
     return Line(theme, f"job is {state} (generation {event.generation})")
+
+
+def _where_it_trains(event: Event) -> Iterator[str]:
+    yield f"generation {event.generation}"
+    if (step := event.details.get("step")) is not None:
+        yield f"step {step}"
+    if (lost := event.details.get("steps_lost")) is not None:
+        yield f"{counted(lost, 'step')} lost"
+
+
+def _end_of_job(event: Event) -> str:
+    """The state is `finished` at every end; how it ended is its result."""
+    result, reason = event.details.get("result") or "finished", event.details.get("reason")
+    because = f": {reason}" if reason and result != "finished" else ""
+    return f"job has {result}{because} (generation {event.generation})"

@@ -67,8 +67,8 @@ def diagnose_config(settings: Settings) -> DiagnoseConfig:
     )
 
 
-def remediate_config(settings: Settings) -> RemediateConfig:
-    """How remediation acts."""
+def remediate_config(settings: Settings, *, observe_only: bool = False) -> RemediateConfig:
+    """How remediation acts; not at all where it only observes."""
     from paramedic.remediation.configuration import (
         ControllerSettings,
         PolicySettings,
@@ -78,6 +78,7 @@ def remediate_config(settings: Settings) -> RemediateConfig:
     recovery = settings.recovery
     return RemediateConfig(
         policy=PolicySettings(
+            dry_run=observe_only,
             minimum_confidence=recovery.minimum_confidence_ratio,
             replacements_per_hour=recovery.replacements_per_hour,
         ),
@@ -94,6 +95,7 @@ def membership_rules(settings: Settings) -> MembershipRules:
         spares=settings.job.spares,
         max_recoveries_without_progress=settings.recovery.elastic_retries,
         ready_timeout_seconds=settings.recovery.ready_timeout_seconds,
+        start_timeout_seconds=settings.recovery.start_timeout_seconds,
     )
 
 
