@@ -28,6 +28,7 @@ from paramedic.ingest.contract import NodeName
 _BLANK_32 = float(0x7FFFFFF0)
 _BLANK_FLOAT = float(2**47)
 _BLANK_64 = 9.2233720368e18
+_ABOVE_BLANK_64 = 9.2233720369e18
 _KINDS_OF_BLANK = 3
 _DIALECTS_WITH_BLANKS = "dcgm"
 
@@ -108,7 +109,7 @@ def is_blank(raw: Floats) -> Booleans:
     return (
         ((raw >= _BLANK_32) & (raw <= _BLANK_32 + _KINDS_OF_BLANK))
         | ((raw >= _BLANK_FLOAT) & (raw <= _BLANK_FLOAT + _KINDS_OF_BLANK))
-        | ((raw >= _BLANK_64) & np.isfinite(raw))
+        | ((raw >= _BLANK_64) & (raw < _ABOVE_BLANK_64))
     )
 
 

@@ -39,7 +39,8 @@ _OTHERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"NetworkLoad Tests v|application must be run on at least"), "a result of GPCNeT"),
     (re.compile(r"RDMA_\w+ (?:BW|Latency) Test"), "a result of perftest (RDMA)"),
     (re.compile(r"proc'd: \d+ \("), "a result of gpu-burn"),
-    (re.compile(r"^\[\d{4}-\d\d-\d\d [\d:,]+\] \[[A-Z]+\] \[\w+\.py:", re.MULTILINE), "a training log"),
+    (re.compile(r"^\[\d{4}-\d\d-\d\d [\d:,]+\] \[[A-Z]+\] \[\w+\.py:", re.MULTILINE),
+     "a training log"),
     (re.compile(r"\"[\w-]+/[^\"]*\"\s*:\s*[\d.]+"), "a result of SuperBench"),
     (re.compile(r"Permission is hereby granted|Apache License|Licensed under"), "a licence"),
 )  # fmt: skip
