@@ -8,10 +8,14 @@ import sys
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
 
 from paramedic.ingest.batch.header import check_header
 from paramedic.ingest.batch.schema import Compression, Layout, ValueType, layout
 from paramedic.ingest.contract import ContractError, Table, TelemetryBatch
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _ZLIB_LEVEL = 1
 """Floats hardly shrink further at a higher level, which costs several times as much."""
@@ -81,7 +85,15 @@ def _values(batch: TelemetryBatch, facts: Layout) -> Iterator[bytes]:
 
 
 def _little_endian(column: Sequence[float], value_type: ValueType) -> bytes:
-    values = array(value_type.typecode, column)
+    """The column's bytes; numbers that lie in memory as they are written are copied whole."""
+    try:
+        view = memoryview(cast("Buffer", column))
+    except TypeError:
+        values = array(value_type.typecode, column)
+    else:
+        if sys.byteorder == "little" and view.format == value_type.typecode:
+            return view.tobytes()
+        values = array(value_type.typecode, view.tolist())
     if sys.byteorder == "big":
         values.byteswap()
     return values.tobytes()

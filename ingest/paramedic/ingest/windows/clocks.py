@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paramedic.ingest.windows.crowd import Spread
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -57,6 +59,9 @@ class Hearing:
     behind: NDArray[np.bool_] | None = None
 
 
+_ALL_RIGHT = Hearing()
+
+
 @dataclass(frozen=True, slots=True)
 class ClocksSnapshot:
     """The state of NodeClocks."""
@@ -71,14 +76,16 @@ class NodeClocks:
     def __init__(self, config: WindowConfig, snapshot: ClocksSnapshot | None = None) -> None:
         self._config = config
         self._index: dict[NodeName, int] = {}
-        self._version = 0
         self._state = np.zeros(0, _STATE)
         self._limit_seconds = config.clock_limit_seconds + config.grid_seconds
         self._steady_seconds = _STEADY_SECONDS + config.grid_seconds
         self._residuals: NDArray[np.float64] | None = None
-        self._head: int | None = None
-        self._head_is_known = False
+        self._members = 0  # grows whenever nodes change their places
+        self._version = 0  # grows whenever nodes, offsets or shifts change
         self._anybody_shifted = False
+        self._head: int | None = None
+        self._may_be_beyond: int | None = None  # at most so many are past the head; None: unknown
+        self._half = 0
         if snapshot is not None:
             self._restore(snapshot)
 
@@ -88,17 +95,19 @@ class NodeClocks:
 
     def hear(self, crowd: Crowd, second: int, arrived_seconds: float) -> Hearing:
         """Take note of nodes that state a second; returns what is thought of their clocks."""
-        ids = self._ids(crowd, second, arrived_seconds)
-        state = self._state
+        self._meet(crowd, second, arrived_seconds)
         offset = second - arrived_seconds
-        moved = ids[np.abs(state["offset"][ids] - offset) > self._steady_seconds]
-        if moved.size:
-            state["offset"][moved] = offset
-            state["steady_since"][moved] = arrived_seconds
-            self._residuals = None
-        state["heard"][ids] = np.maximum(state["heard"][ids], second)
-        self._head_is_known = False
-        return self._judge(ids, second, arrived_seconds)
+        if not crowd.offsets.is_within(self._steady_seconds, offset):
+            self._move(crowd, offset, arrived_seconds)
+        heard = self._state["heard"]
+        heard[crowd.ids] = np.maximum(heard[crowd.ids], second)
+        if self._may_be_beyond is not None and (
+            self._anybody_shifted or self._head is None or second > self._head
+        ):
+            self._may_be_beyond += crowd.ids.size
+        if crowd.residuals.is_within(self._limit_seconds) and not self._anybody_shifted:
+            return _ALL_RIGHT
+        return self._judge(crowd, second, arrived_seconds)
 
     def rebased(self) -> tuple[RebasedClock, ...]:
         """The nodes that are re-based now, by name."""
@@ -115,8 +124,9 @@ class NodeClocks:
 
         Nodes too far ahead to be believed have no say; None when nobody has one.
         """
-        if not self._head_is_known:
-            self._head, self._head_is_known = self._newest_of_half(), True
+        beyond = self._may_be_beyond
+        if beyond is None or beyond >= self._half:
+            self._find_head()
         return self._head
 
     def forget(self, nodes: Iterable[NodeName]) -> None:
@@ -128,44 +138,66 @@ class NodeClocks:
 
     def _restore(self, snapshot: ClocksSnapshot) -> None:
         self._index = {node: at for at, node in enumerate(snapshot.nodes)}
-        self._version += 1
         self._state = snapshot.state.copy()
-        self._anybody_shifted = bool(self._state["shift"].any())
+        self._members += 1
+        self._changed()
+
+    def _changed(self) -> None:
+        """Nodes, offsets or shifts are others than before."""
+        self._version += 1
         self._residuals = None
-        self._head_is_known = False
+        self._may_be_beyond = None
+        self._anybody_shifted = bool(self._live()["shift"].any())
 
     def _live(self) -> NDArray[Any]:
         return self._state[: len(self._index)]
 
-    def _newest_of_half(self) -> int | None:
+    def _find_head(self) -> None:
         live = self._live()
         believed = self._residual() <= self._limit_seconds
         reached = (live["heard"] + live["shift"])[believed]
-        if not reached.size:
-            return None
-        at = reached.size - (reached.size + 1) // 2
-        return int(np.partition(reached, at)[at])
+        self._half = (reached.size + 1) // 2
+        at = reached.size - self._half
+        self._head = int(np.partition(reached, at)[at]) if reached.size else None
+        self._may_be_beyond = int(np.count_nonzero(reached > self._head)) if reached.size else None
 
-    def _ids(self, crowd: Crowd, second: int, arrived_seconds: float) -> NDArray[np.intp]:
-        if crowd.version != self._version:
+    def _meet(self, crowd: Crowd, second: int, arrived_seconds: float) -> None:
+        """Look up what is known of a crowd's clocks, if it may have changed."""
+        if crowd.version == self._version:
+            return
+        if crowd.members != self._members:
             newcomers = [node for node in crowd.nodes if node not in self._index]
-            self._enter(newcomers, second, arrived_seconds)
+            if newcomers:
+                self._enter(newcomers, second, arrived_seconds)
             crowd.ids = np.array([self._index[node] for node in crowd.nodes], np.intp)
-            crowd.version = self._version
-        return crowd.ids
+            crowd.members = self._members
+        self._look_at(crowd)
+
+    def _look_at(self, crowd: Crowd) -> None:
+        crowd.offsets = Spread.of(self._state["offset"][crowd.ids])
+        crowd.residuals = Spread.of(self._residual()[crowd.ids])
+        crowd.version = self._version
 
     def _enter(self, newcomers: list[NodeName], second: int, arrived_seconds: float) -> None:
-        if not newcomers:
-            return
         begin, end = len(self._index), len(self._index) + len(newcomers)
         if end > self._state.size:
             self._state = np.concatenate([self._state, np.zeros(end, _STATE)])
         offset = second - arrived_seconds
         self._state[begin:end] = (second, 0, offset, arrived_seconds, 0.0)
         self._index.update(zip(newcomers, range(begin, end), strict=True))
-        self._residuals = None
+        self._changed()
 
-    def _judge(self, ids: NDArray[np.intp], second: int, arrived: float) -> Hearing:
+    def _move(self, crowd: Crowd, offset: float, arrived_seconds: float) -> None:
+        """Note the offset of those for whom it is another than before."""
+        state, ids = self._state, crowd.ids
+        moved = ids[np.abs(state["offset"][ids] - offset) > self._steady_seconds]
+        state["offset"][moved] = offset
+        state["steady_since"][moved] = arrived_seconds
+        self._changed()
+        self._look_at(crowd)
+
+    def _judge(self, crowd: Crowd, second: int, arrived: float) -> Hearing:
+        ids = crowd.ids
         residual = self._residual()[ids]
         off = np.abs(residual) > self._limit_seconds
         doubted = None
@@ -189,8 +221,7 @@ class NodeClocks:
         off = np.abs(deviation) > self._limit_seconds
         state["shift"][ids] = np.where(off, -np.round(deviation / width) * width, 0)
         state["heard"][ids], state["shifted_at"][ids] = second, arrived
-        self._anybody_shifted = bool(self._live()["shift"].any())
-        self._residuals = None
+        self._changed()
 
     def _residual(self) -> NDArray[np.float64]:
         """How far every live node is off the median after re-basing, in seconds."""

@@ -30,15 +30,36 @@ _Identity = tuple[tuple[Entity, int, int], ...]
 
 
 class Crowd:
-    """The live nodes of a batch."""
+    """The live nodes of a batch, and what their clocks were like when they last spoke."""
 
-    __slots__ = ("ids", "nodes", "version")
+    __slots__ = ("ids", "members", "nodes", "offsets", "residuals", "version")
 
     def __init__(self, nodes: tuple[NodeName, ...]) -> None:
         self.nodes = nodes
+        self.members = -1
         self.ids = np.zeros(0, np.intp)
-        """Where the clocks of the nodes are, as long as the version of these is the same."""
+        """Where the nodes' clocks are, as of that state of their membership."""
         self.version = -1
+        """The state of the clocks that the following is of."""
+        self.offsets = Spread(0.0, 0.0)
+        self.residuals = Spread(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The least and the largest of some numbers."""
+
+    least: float
+    largest: float
+
+    @classmethod
+    def of(cls, numbers: NDArray[np.float64]) -> Spread:
+        """The spread of these numbers, of which there is at least one."""
+        return cls(float(numbers.min()), float(numbers.max()))
+
+    def is_within(self, limit: float, middle: float = 0.0) -> bool:
+        """Whether all of them are this close to the middle."""
+        return middle - limit <= self.least and self.largest <= middle + limit
 
 
 class TablePlan:

@@ -2,7 +2,7 @@
 
 The axes are (slot, metric, row): a slot is written into one contiguous block, and a window is a
 view of neighbouring slots. Slots are numbered on the grid of the job. Old slots are let go by
-moving the others to the front once enough have gathered, so each slot moves about once in its
+moving the others to the front once enough have gathered, so each slot moves once in its
 life, nothing is ever there twice, and memory that was never written to is never taken.
 """
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _LEAST_CAPACITY = 8
 _LEAST_SPARE_SLOTS = 32
+_PAST_AT_ONCE = 16
+"""The slots before a job's first are filled with holes little by little, not when first read."""
 
 Numbers = np.float32 | np.float64
 _Kind = TypeVar("_Kind", bound=np.generic)
@@ -37,7 +39,7 @@ class Room:
     @property
     def spare(self) -> int:
         """So many slots grow old before the others move."""
-        return max(_LEAST_SPARE_SLOTS, self.retained // 2)
+        return max(_LEAST_SPARE_SLOTS, self.retained)
 
     @property
     def capacity(self) -> int:
@@ -82,8 +84,11 @@ class SlotArray:
 
         Slots before `keep_from` may be let go.
         """
+        is_next = len(self.held) > 0 and number not in self.held
         self._cover(number, number, keep_from)
         at = number - self._first
+        if is_next:
+            self._fill_up(max(0, self._low - _PAST_AT_ONCE), self._high)
         self._unmasked[at] = True
         return self._values[at, : self.metrics], self._touched[at]
 
@@ -100,12 +105,12 @@ class SlotArray:
 
     def arrange(self, metrics: Sequence[int], rows: Sequence[int]) -> None:
         """Bring the metrics and rows at these positions into this order; the others are gone."""
-        order = np.ix_(metrics, rows)
-        target = np.s_[: len(metrics), : len(rows)]
+        lines, places = np.array(metrics, np.intp), np.array(rows, np.intp)
         for at in range(self._low, self._high):
-            self._values[at][target] = self._values[at][order]
-            self._observed[at][target] = self._observed[at][order]
-            self._touched[at, : len(rows)] = self._touched[at, list(rows)]
+            chosen = self._values[at].take(places, axis=1)
+            self._values[at, : lines.size, : places.size] = chosen[lines]
+            self._touched[at, : places.size] = self._touched[at, places]
+            self._unmasked[at] = True
         self.metrics, self.rows = len(metrics), len(rows)
         slots, _, row_room = self._values.shape
         if row_room > 2 * _capacity(self.rows):
@@ -168,18 +173,19 @@ class SlotArray:
 
     def _empty(self, positions: Iterable[int]) -> None:
         for at in positions:
-            self._blank(self._values[at, : self.metrics, : self.rows], at)
+            self._values[at, : self.metrics, : self.rows] = np.nan
+            self._observed[at, : self.metrics, : self.rows] = False
             self._touched[at, : self.rows] = False
+            self._unmasked[at] = False
 
     def _blank(self, part: NDArray[Numbers], at: int) -> None:
         part[...] = np.nan
         self._unmasked[at] = True
 
     def _mask(self, at: int) -> None:
-        """Bring the mask of a slot up to date: it follows from the values."""
-        part = self._observed[at, : self.metrics, : self.rows]
-        np.isnan(self._values[at, : self.metrics, : self.rows], out=part)
-        np.logical_not(part, out=part)
+        """Bring the mask of a slot up to date: only NaN is not equal to itself."""
+        values = self._values[at, : self.metrics, : self.rows]
+        np.equal(values, values, out=self._observed[at, : self.metrics, : self.rows])
         self._unmasked[at] = False
 
     def _reallocate(self, slots: int, held: tuple[int, int]) -> None:

@@ -103,9 +103,11 @@ class EntitySlots:
         if touched[where].any():
             block, twice = _merged(values[np.ix_(lines, rows)], block)
         touched[where] = True
-        with np.errstate(over="ignore"):  # what is too large for the precision is infinite
-            for line, numbers in zip(lines.tolist(), block, strict=True):
-                values[line][where] = numbers
+        if block.dtype != values.dtype:
+            with np.errstate(over="ignore"):  # what is too large for the precision is infinite
+                block = block.astype(values.dtype)
+        for line, numbers in zip(lines.tolist(), block, strict=True):
+            values[line][where] = numbers
         return twice
 
     def read(
