@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from paramedic.api.wiring.narration import Theme, narrate
+from paramedic.api.wiring.narration import Theme, lines_of_job, narrate
 from paramedic.api.wiring.narrator import Narrator
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.contract import (
@@ -40,7 +40,7 @@ def test_states_of_the_job_are_told_and_those_of_others_are_not() -> None:
     publisher = bus.publisher()
     publisher.publish(Topic.EVENTS, "a/0", event(state="starting").to_json())
     publisher.publish(Topic.EVENTS, "a/0", event(job="other", state="finished").to_json())
-    narrator = Narrator("train", subscriber(bus), out, poll_seconds=0.01)
+    narrator = Narrator(lines_of_job("train"), subscriber(bus), out, poll_seconds=0.01)
     narrator.start()
     narrator.close(10.0)
     assert out.getvalue() == "paramedic: event: job is starting (generation 0)\n"
@@ -48,7 +48,7 @@ def test_states_of_the_job_are_told_and_those_of_others_are_not() -> None:
 
 def test_a_message_is_told_once_even_if_the_bus_hands_it_out_again() -> None:
     out = io.StringIO()
-    narrator = Narrator("train", subscriber(MemoryBus()), out)
+    narrator = Narrator(lines_of_job("train"), subscriber(MemoryBus()), out)
     message = Message(Topic.EVENTS, "train/0", event(state="starting").to_json(), 4)
     narrator.tell([message, message])
     narrator.tell([message])
@@ -57,7 +57,7 @@ def test_a_message_is_told_once_even_if_the_bus_hands_it_out_again() -> None:
 
 def test_what_cannot_be_read_is_said_and_passed_over() -> None:
     out = io.StringIO()
-    narrator = Narrator("train", subscriber(MemoryBus()), out)
+    narrator = Narrator(lines_of_job("train"), subscriber(MemoryBus()), out)
     narrator.tell(
         [
             Message(Topic.EVENTS, "train/0", b"nonsense", 1),
@@ -75,7 +75,7 @@ def test_a_dead_bus_is_told_once_and_never_blocks_the_end() -> None:
         tries.release()
         raise BusUnavailableError("dead")
 
-    narrator = Narrator("train", subscribe, out, retry_seconds=0.001)
+    narrator = Narrator(lines_of_job("train"), subscribe, out, retry_seconds=0.001)
     narrator.start()
     assert all(tries.acquire(timeout=10.0) for _ in range(3))
     narrator.close(10.0)

@@ -16,6 +16,7 @@ REMEDIATE = ("sqlalchemy",)
 SIMULATE = ("numpy",)
 SERVE = ("fastapi", "pydantic", "prometheus_client", "sqlalchemy", "uvicorn")
 RUN = (*AGENT, *DIAGNOSE, *REMEDIATE, *SERVE)
+UP = (*DIAGNOSE, *REMEDIATE, *SERVE)
 DEMO = (*RUN, "rich")
 
 

@@ -15,17 +15,20 @@ from paramedic.api.command_line.paths import path
 from paramedic.api.command_line.run_verb import RUN
 from paramedic.api.command_line.service_verbs import DIAGNOSE, REMEDIATE, SERVE
 from paramedic.api.command_line.simulate_verb import SIMULATE
+from paramedic.api.command_line.up_verb import UP
 from paramedic.api.command_line.verbs import Verb
 from paramedic.api.settings.schema import SettingDescription, describe_settings
 
 VERBS: dict[str, Verb] = {
-    verb.name: verb for verb in (RUN, DEMO, COLLECT, DIAGNOSE, REMEDIATE, SERVE, DECODE, SIMULATE)
+    verb.name: verb
+    for verb in (RUN, DEMO, UP, COLLECT, DIAGNOSE, REMEDIATE, SERVE, DECODE, SIMULATE)
 }
 
 _EPILOG = """\
 first steps:
   paramedic demo                       see a rank die, be named and be replaced
   paramedic run -- python train.py     the same for a training of yours
+  paramedic up --prometheus URL        watch the jobs of a cluster that runs already
   paramedic VERB --help                examples, defaults and exit codes
 
 Settings come from paramedic.toml, then PARAMEDIC_… variables, then flags: docs/settings.md.

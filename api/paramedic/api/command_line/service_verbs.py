@@ -24,7 +24,8 @@ example:
 {_EXITS}"""
 _REMEDIATE = f"""\
 `paramedic run` starts this by itself, with --serve. By hand it needs a bus, a run folder for its
-database, and the control socket of the job's launcher; run.json of a run names all three.
+database, and the control socket of the job's launcher; run.json of a run names all three. Of jobs
+that somebody else started it can keep the record with --observe, and acts on nothing.
 
 example:
   paramedic remediate --serve --bus kafka://broker.example:9092 --run-folder runs/a \\
@@ -52,12 +53,15 @@ def _add_diagnose_flags(parser: ArgumentParser) -> None:
 
 def _add_remediate_flags(parser: ArgumentParser) -> None:
     _add_folder_flag(parser)
-    parser.add_argument(
+    launcher = parser.add_mutually_exclusive_group(required=True)
+    launcher.add_argument(
         "--control-socket",
         metavar="PATH",
         type=path,
-        required=True,
         help="the local launcher's control socket (`control_socket` in run.json)",
+    )
+    launcher.add_argument(
+        "--observe", action="store_true", help="no launcher: decisions are shown, nothing is done"
     )
     parser.add_argument("--serve", action="store_true", help="serve REST in the same process")
     _add_listener_flag(parser)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
-from paramedic.api.wiring.narration import narrate
 from paramedic.api.wiring.telling import say
 from paramedic.diagnosis.contract import Verdict, VerdictFormatError
 from paramedic.ingest.contract import (
@@ -28,13 +27,14 @@ class Narrator:
 
     def __init__(
         self,
-        job: str,
+        hear: Callable[[Event | Verdict], Iterable[str]],
         subscribe: Callable[[Sequence[Topic]], Subscription],
         out: TextIO,
         poll_seconds: float = _POLL_SECONDS,
         retry_seconds: float = _RETRY_SECONDS,
     ) -> None:
-        self._job = job
+        """`hear` gives the lines that an event or verdict is worth, in the order of the bus."""
+        self._hear = hear
         self._subscribe = subscribe
         self._out = out
         self._poll_seconds = poll_seconds
@@ -95,9 +95,8 @@ class Narrator:
         except (ContractError, VerdictFormatError):
             self._say(f"a message on {message.topic.value} cannot be read")
             return
-        line = narrate(said) if said.job == self._job else None
-        if line is not None:
-            self._say(f"{line.theme.value}: {line.text}")
+        for line in self._hear(said):
+            self._say(line)
 
     def _say(self, text: str) -> None:
         say(self._out, text)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.bus import RunBus, run_bus
+from paramedic.api.wiring.narration import lines_of_job
 from paramedic.api.wiring.narrator import Narrator
 from paramedic.api.wiring.request import Place, RunRequest
 from paramedic.api.wiring.run_folder import sign_file
@@ -51,7 +52,7 @@ class Platform:
 def start_platform(request: RunRequest, place: Place, stack: ExitStack, stderr: TextIO) -> Platform:
     """Start bus, agent and narrator; the stack ends them. Raises BusError."""
     bus = stack.enter_context(run_bus(request.settings.bus.address, place.sockets, place.logs))
-    narrator = Narrator(place.job, bus.subscribe, stderr)
+    narrator = Narrator(lines_of_job(place.job), bus.subscribe, stderr)
     narrator.start()
     stack.callback(narrator.close, _NARRATOR_CLOSE_SECONDS)
     from paramedic.ingest.batch.key import message_key

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from paramedic.api.wiring.liveness import BeatingBus, BeatingStop, Pulse
-from paramedic.api.wiring.run_folder import database_url, sign_file
+from paramedic.api.wiring.run_folder import SIGNING, database_url, sign_file
 from paramedic.api.wiring.sign_file import SignReader
 from paramedic.api.wiring.stopping import stop_on_signals
 from paramedic.api.wiring.translation import remediate_config
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from paramedic.api.rest.state import Signs
     from paramedic.api.settings.schema import Settings
+    from paramedic.remediation.launchers.port import Launcher
     from paramedic.remediation.store.store import Store
 
 
@@ -32,7 +33,8 @@ class RemediateRequest:
 
     bus_address: str
     run_folder: Path
-    control_socket: Path
+    control_socket: Path | None
+    """Of the local launcher; None where nobody may act: everything is shown and nothing done."""
     serve: bool
     listen_fd: int | None
     settings: Settings
@@ -45,7 +47,6 @@ def remediate(request: RemediateRequest) -> int:
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     with stop_on_signals() as stop:
-        from paramedic.remediation.launchers.local.client import LocalLauncher
         from paramedic.remediation.service import run
         from paramedic.remediation.store.store import open_store
 
@@ -53,13 +54,14 @@ def remediate(request: RemediateRequest) -> int:
         try:
             loop, bus = Pulse(time.monotonic), Pulse(time.monotonic)
             signs: dict[str, Signs] = {"remediate": loop, "bus": bus}
-            if (file := sign_file(request.run_folder)).exists():  # by hand it may run elsewhere
-                signs["diagnose"] = SignReader(file, time.time)
+            for service in SIGNING:
+                if (file := sign_file(request.run_folder, service)).exists():  # else: elsewhere
+                    signs[service] = SignReader(file, time.time)
             with _server(request, store, signs):
                 run(
-                    remediate_config(request.settings),
+                    remediate_config(request.settings, observe_only=request.control_socket is None),
                     BeatingBus(open_bus(request.bus_address), bus),
-                    LocalLauncher(request.control_socket),
+                    _launcher(request.control_socket),
                     store,
                     lambda: datetime.now(UTC),
                     BeatingStop(stop, loop),
@@ -67,6 +69,16 @@ def remediate(request: RemediateRequest) -> int:
         finally:
             store.close()
     return 0
+
+
+def _launcher(control_socket: Path | None) -> Launcher:
+    if control_socket is None:
+        from paramedic.remediation.launchers.observing import ObservingLauncher
+
+        return ObservingLauncher()
+    from paramedic.remediation.launchers.local.client import LocalLauncher
+
+    return LocalLauncher(control_socket)
 
 
 def _server(

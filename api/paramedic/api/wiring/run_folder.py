@@ -13,6 +13,8 @@ from paramedic.api.wiring.errors import PreflightError, RunRecordError
 
 RECORD_FILE = "run.json"
 DATABASE_FILE = "paramedic.sqlite"
+SIGNING = ("diagnose", "collect")
+"""Services that give signs of life in files, where they run."""
 _JOB_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -96,9 +98,9 @@ def require_unused(folder: Path) -> None:
         )
 
 
-def sign_file(run_folder: Path) -> Path:
-    """The file whose age says when the run's diagnosis last gave a sign of life."""
-    return run_folder / "diagnose.alive"
+def sign_file(run_folder: Path, service: str = "diagnose") -> Path:
+    """The file whose age says when a service of the run last gave a sign of life."""
+    return run_folder / f"{service}.alive"
 
 
 def database_url(run_folder: Path) -> str:

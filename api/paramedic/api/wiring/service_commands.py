@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,19 +57,50 @@ def diagnose_service(
     )
 
 
+def collect_service(
+    bus_address: str,
+    run_folder: Path,
+    source_flags: Sequence[str],
+    tell_descriptor: int,
+    settings: Settings,
+    environment: Mapping[str, str],
+    tell: Callable[[str], None],
+) -> ServiceSpec:
+    """The collecting process of a platform for jobs that run already."""
+    from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
+
+    signs = ("--sign-file", str(sign_file(run_folder, "collect")))
+    own = (*source_flags, *signs, "--tell-fd", str(tell_descriptor))
+    flags = setting_flags(settings, {"bus.address": bus_address})
+    return ServiceSpec(
+        name="collect",
+        command=(*INTERPRETER, "collect", *own, *flags),
+        environment=service_environment(environment),
+        log_path=run_folder / "logs" / "collect.log",
+        pass_fds=(tell_descriptor,),
+        tell=tell,
+    )
+
+
 def remediate_service(
     bus_address: str,
     run_folder: Path,
-    control_socket: Path,
+    control_socket: Path | None,
     listen_fd: int,
     settings: Settings,
     environment: Mapping[str, str],
     tell: Callable[[str], None],
 ) -> ServiceSpec:
-    """The remediation process of a run; it serves REST on the socket that it inherits."""
+    """The remediation process of a run; it serves REST on the socket that it inherits.
+
+    Without a control socket it only observes.
+    """
     from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
 
-    own = ("--serve", "--run-folder", str(run_folder), "--control-socket", str(control_socket))
+    launcher = (
+        ("--observe",) if control_socket is None else ("--control-socket", str(control_socket))
+    )
+    own = ("--serve", "--run-folder", str(run_folder), *launcher)
     flags = setting_flags(settings, {"bus.address": bus_address})
     return ServiceSpec(
         name="remediate",

@@ -1,0 +1,207 @@
+"""`paramedic up`: everything around jobs that somebody else has started; it looks and tells."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from paramedic.api.wiring.agent_guard import threads_end_in_the_log
+from paramedic.api.wiring.bus import RunBus, check_bus, run_bus
+from paramedic.api.wiring.many_jobs import ManyJobs
+from paramedic.api.wiring.narrator import Narrator
+from paramedic.api.wiring.run_folder import create_run_folder, sign_file
+from paramedic.api.wiring.service_commands import (
+    collect_service,
+    diagnose_service,
+    remediate_service,
+)
+from paramedic.api.wiring.socket_folder import socket_folder
+from paramedic.api.wiring.source_request import PASSWORD_VARIABLE, TOKEN_VARIABLE, SourceRequest
+from paramedic.api.wiring.sources import check_prometheus, open_sources
+from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.translation import collect_config
+from paramedic.ingest.contract import format_time
+
+if TYPE_CHECKING:
+    import socket
+
+    from paramedic.api.settings.schema import Settings
+    from paramedic.diagnosis.contract import Verdict
+    from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
+
+_NAME = "up"
+_NARRATOR_CLOSE_SECONDS = 2.0
+_LINES_BYTES = 65536
+RECORD_FILE = "up.json"
+
+
+@dataclass(frozen=True, slots=True)
+class UpRequest:
+    """What `paramedic up` was asked to do."""
+
+    sources: SourceRequest
+    """Empty where the telemetry is on the bus already."""
+    run_folder: Path | None
+    settings: Settings
+    """With the bus on which everything meets."""
+    folder: Path
+    """The current folder; relative paths start there."""
+    environment: Mapping[str, str]
+    as_json_lines: bool
+    """Whether verdicts go to standard output too."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    run_folder: Path
+    sockets: Path
+    listener: socket.socket
+
+    @property
+    def logs(self) -> Path:
+        return self.run_folder / "logs"
+
+    @property
+    def api(self) -> str:
+        from paramedic.api.rest.loopback import address_of
+
+        return address_of(self.listener)
+
+
+def up(request: UpRequest, stdout: TextIO, stderr: TextIO) -> int:
+    """Watch until a signal ends it; 0.
+
+    Raises WiringError, IngestError, ApiError or LauncherError when something cannot work.
+    """
+    from paramedic.remediation.launchers.local.service_group import ServiceGroup
+
+    with ExitStack() as stack:
+        place = _prepare(request, stack)
+        logging.basicConfig(filename=place.logs / "supervisor.log", level=logging.INFO)
+        stack.enter_context(threads_end_in_the_log())
+        bus = stack.enter_context(run_bus(request.settings.bus.address, place.sockets, place.logs))
+        _start_narrator(request, bus, stack, stdout, stderr)
+        lines = _Lines(stack, partial(say, stderr))
+        _record(request, place, bus)
+        _say_start(request, place, stderr)
+        group = ServiceGroup(_services(request, place, bus, lines, partial(say, stderr)))
+        group.watch(lines.read_end, lines.pass_on)
+        number = group.run()
+    say(stderr, f"ended by {number.name}; what was found stays in {place.run_folder}")
+    return 0
+
+
+def _prepare(request: UpRequest, stack: ExitStack) -> _Place:
+    """Check everything before anything is started; the stack closes what is opened."""
+    from paramedic.api.rest.loopback import loopback_socket
+
+    settings = request.settings
+    collect_config(settings)
+    open_sources(request.sources, settings, lambda _record, _reason: None)
+    check_prometheus(request.sources, settings)
+    check_bus(settings.bus.address, settings.bus.connect_timeout_seconds)
+    listener = stack.enter_context(loopback_socket(settings.api.host, settings.api.port))
+    asked_for = None if request.run_folder is None else request.folder / request.run_folder
+    run_folder = create_run_folder(
+        asked_for, request.folder / settings.job.runs_folder, _NAME, datetime.now(UTC)
+    )
+    return _Place(run_folder, stack.enter_context(socket_folder()), listener)
+
+
+def _start_narrator(
+    request: UpRequest, bus: RunBus, stack: ExitStack, stdout: TextIO, stderr: TextIO
+) -> None:
+    def print_verdict(verdict: Verdict) -> None:
+        if request.as_json_lines:
+            tell(stdout, f"{verdict.to_json().decode()}\n")
+
+    narrator = Narrator(ManyJobs(print_verdict).hear, bus.subscribe, stderr)
+    narrator.start()
+    stack.callback(narrator.close, _NARRATOR_CLOSE_SECONDS)
+
+
+def _services(
+    request: UpRequest,
+    place: _Place,
+    bus: RunBus,
+    lines: _Lines,
+    tell_end: Callable[[str], None],
+) -> list[ServiceSpec]:
+    settings, folder = request.settings, place.run_folder
+    public = {
+        name: value
+        for name, value in request.environment.items()
+        if name not in (TOKEN_VARIABLE, PASSWORD_VARIABLE)
+    }
+    services = [
+        diagnose_service(bus.address, folder, settings, public, tell_end),
+        remediate_service(
+            bus.address, folder, None, place.listener.fileno(), settings, public, tell_end
+        ),
+    ]
+    sign_file(folder).touch()
+    if not request.sources.is_empty:
+        sign_file(folder, "collect").touch()
+        services.append(
+            collect_service(
+                bus.address,
+                folder,
+                request.sources.flags(),
+                lines.write_end,
+                settings,
+                request.environment,
+                tell_end,
+            )
+        )
+    return services
+
+
+class _Lines:
+    """A pipe through which the collecting process says lines for people; each is said once."""
+
+    def __init__(self, stack: ExitStack, say_line: Callable[[str], None]) -> None:
+        self.read_end, self.write_end = os.pipe()
+        for end in (self.read_end, self.write_end):
+            stack.callback(os.close, end)
+        self._say = say_line
+        self._rest = b""
+        self._last = ""
+
+    def pass_on(self) -> None:
+        """Say what has come."""
+        *whole, self._rest = (self._rest + os.read(self.read_end, _LINES_BYTES)).split(b"\n")
+        for line in (one.decode("utf-8", "replace") for one in whole):
+            if line != self._last:  # a process that is started again and again has one trouble
+                self._say(line)
+            self._last = line
+
+
+def _record(request: UpRequest, place: _Place, bus: RunBus) -> None:
+    """Write down where everything is, for whoever comes later."""
+    facts = {
+        "started_at": format_time(datetime.now(UTC)),
+        "process_id": os.getpid(),
+        "bus": bus.address,
+        "api": place.api,
+        "sources": list(request.sources.flags()),
+    }
+    (place.run_folder / RECORD_FILE).write_text(f"{json.dumps(facts, indent=2)}\n", "utf-8")
+
+
+def _say_start(request: UpRequest, place: _Place, stderr: TextIO) -> None:
+    asked = request.sources
+    named = [asked.prometheus, asked.exporters, *asked.kernel_logs, *asked.topics]
+    what = ", ".join(str(one) for one in named if one) or request.settings.bus.address
+    say(
+        stderr,
+        f"watching {what}; nothing is changed: every action is a dry run",
+        f"API {place.api} (documentation at /docs), logs {place.logs}",
+    )
