@@ -6,11 +6,12 @@ of the state make going back cheap.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count, islice
 
 from paramedic.ingest.recordings.description import JobDescription
 from paramedic.ingest.synthetic.arrays import Floats
+from paramedic.ingest.synthetic.causes import Influence
 from paramedic.ingest.synthetic.configuration import ClusterConfig
 from paramedic.ingest.synthetic.description import describe
 from paramedic.ingest.synthetic.errors import ClusterSettingError
@@ -23,11 +24,15 @@ _FIRST_SPACING_SECONDS = 64
 
 
 class SyntheticCluster:
-    """N nodes × G GPUs that train one job."""
+    """N nodes × G GPUs that train one job.
 
-    def __init__(self, config: ClusterConfig) -> None:
+    Raises ClusterSettingError or UnknownFaultError when the configuration cannot be.
+    """
+
+    def __init__(self, config: ClusterConfig, more: Sequence[Influence] = ()) -> None:
+        """`more`: influences beside the configured weather and faults."""
         self.config = config
-        self._world = World(config)
+        self._world = World(config, more)
         self._snapshots = _Snapshots(self._world.begin())
         self._next = self._snapshots.before(0)
         self._newest: Second | None = None

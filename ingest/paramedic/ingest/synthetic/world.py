@@ -70,7 +70,8 @@ class State:
 class World:
     """A cluster's physics; it keeps no time, the state does."""
 
-    def __init__(self, config: ClusterConfig) -> None:
+    def __init__(self, config: ClusterConfig, more: Sequence[Influence] = ()) -> None:
+        """`more` presses on the causes after weather and faults."""
         self.config = config
         self._dice = Dice(config.seed)
         self.layout = Layout(config.shape, self._dice)
@@ -83,6 +84,7 @@ class World:
         self._influences = (
             *_weather(config, self.layout, self._individuals, self._dice),
             *(PlannedFault(plan, self.layout) for plan in config.faults),
+            *more,
         )
 
     def begin(self) -> State:
