@@ -10,6 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+SCRAPE = "SCRAPE_NUMBER"
+"""In a page, stands for how often it has been asked for, so that losses and repeats show."""
+
 
 class Exporter:
     """What it answers can be changed while it runs."""
@@ -52,10 +55,10 @@ def _handler(exporter: Exporter) -> type[BaseHTTPRequestHandler]:
                 super().finish()
 
         def do_GET(self) -> None:
-            exporter.requests += 1
+            number = exporter.requests = exporter.requests + 1
             exporter.seen_headers = dict(self.headers)
             time.sleep(exporter.delay_seconds)
-            body = exporter.page.encode()
+            body = exporter.page.replace(SCRAPE, str(number)).encode()
             self.send_response(exporter.status)
             if exporter.is_compressed:
                 body = gzip.compress(body)

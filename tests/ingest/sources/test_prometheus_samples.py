@@ -86,7 +86,6 @@ def test_what_has_ended_long_ago_is_forgotten() -> None:
 
 def test_the_cadence_is_that_of_the_most_often_scraped_target() -> None:
     ledger = SampleLedger(URL)
-    assert ledger.cadence_seconds is None
     slow = entry(*[(100.0 + 15 * n, "1") for n in range(4)], instance="n2:9400")
     ledger.pages([slow])
     assert ledger.cadence_seconds == 15.0

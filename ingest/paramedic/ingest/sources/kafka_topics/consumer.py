@@ -31,7 +31,7 @@ class Record:
 class Records(Protocol):
     """Gives messages of some topics."""
 
-    def poll(self, timeout_seconds: float) -> Sequence[Record]:
+    def poll(self, timeout_seconds: float, /) -> Sequence[Record]:
         """Messages that have come, waiting at most the time-out for the first.
 
         Raises SourceAwayError when the cluster is gone: open it again.
@@ -68,7 +68,7 @@ class KafkaRecords:
             self.close()
             raise
 
-    def poll(self, timeout_seconds: float) -> Sequence[Record]:
+    def poll(self, timeout_seconds: float, /) -> Sequence[Record]:
         """Messages that have come."""
         if self._clock() - self._looked >= _LOOK_SECONDS:
             self._looked = self._clock()
