@@ -92,7 +92,7 @@ def _prometheus_settings(
         url=request.prometheus or "",
         names=metric_names(),
         matchers=request.matchers,
-        access=_access(request),
+        access=http_access(request),
         past_seconds=settings.collect.past_seconds,
         timeout_seconds=timeout_seconds,
     )
@@ -115,7 +115,9 @@ def _scraper(request: SourceRequest, hosts: Path, settings: Settings) -> Source:
 
     return ScrapeSource(
         read_targets(hosts),
-        ScrapeSettings(interval_seconds=settings.collect.interval_seconds, access=_access(request)),
+        ScrapeSettings(
+            interval_seconds=settings.collect.interval_seconds, access=http_access(request)
+        ),
         time.time,
     )
 
@@ -158,7 +160,8 @@ def _topics(request: SourceRequest, put_away: PutAway) -> Source:
     )
 
 
-def _access(request: SourceRequest) -> HttpAccess:
+def http_access(request: SourceRequest) -> HttpAccess:
+    """The way in that was asked for. Raises PreflightError for a password that cannot be read."""
     from paramedic.ingest.sources.access import HttpAccess
 
     asked = request.access

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.agent_guard import threads_end_in_the_log
 from paramedic.api.wiring.bus import RunBus, check_bus, run_bus
+from paramedic.api.wiring.lines_for_people import LinesForPeople
 from paramedic.api.wiring.many_jobs import ManyJobs
 from paramedic.api.wiring.narrator import Narrator
 from paramedic.api.wiring.run_folder import create_run_folder, sign_file
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 _NAME = "up"
 _NARRATOR_CLOSE_SECONDS = 2.0
-_LINES_BYTES = 65536
 RECORD_FILE = "up.json"
 
 
@@ -89,7 +89,7 @@ def up(request: UpRequest, stdout: TextIO, stderr: TextIO) -> int:
         stack.enter_context(threads_end_in_the_log())
         bus = stack.enter_context(run_bus(request.settings.bus.address, place.sockets, place.logs))
         _start_narrator(request, bus, stack, stdout, stderr)
-        lines = _Lines(stack, partial(say, stderr))
+        lines = LinesForPeople(stack, partial(say, stderr))
         _record(request, place, bus)
         _say_start(request, place, stderr)
         group = ServiceGroup(_services(request, place, bus, lines, partial(say, stderr)))
@@ -132,7 +132,7 @@ def _services(
     request: UpRequest,
     place: _Place,
     bus: RunBus,
-    lines: _Lines,
+    lines: LinesForPeople,
     tell_end: Callable[[str], None],
 ) -> list[ServiceSpec]:
     settings, folder = request.settings, place.run_folder
@@ -162,26 +162,6 @@ def _services(
             )
         )
     return services
-
-
-class _Lines:
-    """A pipe through which the collecting process says lines for people; each is said once."""
-
-    def __init__(self, stack: ExitStack, say_line: Callable[[str], None]) -> None:
-        self.read_end, self.write_end = os.pipe()
-        for end in (self.read_end, self.write_end):
-            stack.callback(os.close, end)
-        self._say = say_line
-        self._rest = b""
-        self._last = ""
-
-    def pass_on(self) -> None:
-        """Say what has come."""
-        *whole, self._rest = (self._rest + os.read(self.read_end, _LINES_BYTES)).split(b"\n")
-        for line in (one.decode("utf-8", "replace") for one in whole):
-            if line != self._last:  # a process that is started again and again has one trouble
-                self._say(line)
-            self._last = line
 
 
 def _record(request: UpRequest, place: _Place, bus: RunBus) -> None:

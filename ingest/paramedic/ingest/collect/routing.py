@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -96,11 +96,18 @@ class Router:
         self._frontier = max(self._frontier, second)
         if self._frontier - self._expired_at >= _EXPIRY_SECONDS:
             self._expired_at = self._frontier
-            for node in self.tenancy.expire(self._frontier):
-                self._repeats.forget(node)
+            self._forget(self.tenancy.expire(self._frontier))
         yield from self.lives.follow(self.tenancy.take_moves(), self._frontier)
         if is_news:
             yield from self.lives.pass_time(self._frontier)
+
+    def _forget(self, gone: Sequence[NodeName]) -> None:
+        if not gone:
+            return
+        for node in gone:
+            self._repeats.forget(node)
+        self._divisions.clear()
+        self._slots = {key: slot for key, slot in self._slots.items() if key[-1] not in gone}
 
     def _rows(
         self, page: CleanPage, number: int, table: Table, repeated: frozenset[NodeName]
