@@ -14,7 +14,7 @@ from ingest.synthetic.clusters import QUICK, configured, never_pausing
 from paramedic.ingest.contract import EventKind
 from paramedic.ingest.synthetic.arrays import Floats
 from paramedic.ingest.synthetic.cluster import SyntheticCluster
-from paramedic.ingest.synthetic.living import live
+from paramedic.ingest.synthetic.living import EndedStep, live
 from paramedic.ingest.synthetic.pace import Pace
 from paramedic.ingest.synthetic.phases import Pause, Schedule
 from paramedic.ingest.synthetic.randomness import Dice
@@ -63,7 +63,8 @@ def test_whatever_happens_every_gpu_spends_each_second_on_something(
 def test_a_step_takes_the_sum_of_its_parts(own: float, collective: float) -> None:
     work = replace(never_pausing(), starting_seconds=0.0, warm_up_steps=0, step_jitter=0.0)
     schedule = Schedule(work, SHAPE, Dice(1))
-    progress, ended = schedule.begin(), []
+    progress = schedule.begin()
+    ended: list[EndedStep] = []
     for second in range(6):
         lived = live(progress, second, pace(np.full(SHAPE, own), collective), schedule, slowest)
         progress = lived.progress

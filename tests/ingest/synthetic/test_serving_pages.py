@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import cast
 
 import pytest
 
@@ -101,28 +100,25 @@ def test_an_exporter_that_is_away_answers_with_an_error() -> None:
     assert served.answer("/node-0002/metrics").status == 200
 
 
-class Wire:
-    """What a connection would send."""
+class Connection(asyncio.Transport):
+    """A transport without a network."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.sent = b""
         self.is_closed = False
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | bytearray | memoryview) -> None:
         self.sent += data
 
     def close(self) -> None:
         self.is_closed = True
 
 
-class Connection(Wire, asyncio.Transport):
-    """A transport without a network."""
-
-
 def asked(*pieces: bytes) -> Connection:
     connection = Connection()
     protocol = PageProtocol(lambda path: Answer(200, path.encode()), set())
-    protocol.connection_made(cast("asyncio.BaseTransport", connection))
+    protocol.connection_made(connection)
     for piece in pieces:
         protocol.data_received(piece)
     return connection

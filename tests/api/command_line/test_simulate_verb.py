@@ -1,0 +1,120 @@
+"""`paramedic simulate`: mistakes in one line, recordings, and what other programs are told."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from paramedic.api.command_line.dispatch import dispatch
+from paramedic.api.command_line.surroundings import Surroundings
+from paramedic.api.wiring.errors import PreflightError
+from paramedic.api.wiring.simulate import ClusterWanted, FaultWanted, Serving, serve_until
+
+TINY = ("--nodes", "2", "--gpus", "2")
+HURT = ("--fault", "tensor_loss", "--fault-node", "node-0002", "--fault-gpu", "1")
+
+
+def told(arguments: list[str], folder: Path) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    code = dispatch(["simulate", *arguments], Surroundings(folder, {}, out, err))
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "--serve --record"),
+        (["--serve", "--record", "x"], "not allowed with"),
+        (["--record", "x", "--seconds", "0"], "--seconds 0"),
+        (["--record", "x", "--already-running", "-1"], "--already-running -1"),
+        (["--record", "x", "--fault", "tensor_loss"], "--fault-node"),
+        (["--record", "x", "--fault", "gremlins", "--fault-node", "node-0001"], "known are"),
+        (["--record", "x", *TINY, *HURT[:4], "--fault-gpu", "9"], "GPUs are 0 to 1"),
+        (["--record", "x", "--nodes", "0"], "nodes = 0"),
+        (["--record", "x", "--nodes", "3", "--stages", "2"], "must divide"),
+        (["--record", "x", "--seed", "-1"], "seed = -1"),
+        (["--record", "x", "--write-hosts", "h"], "go with --serve"),
+        (["--serve", "--speed", "0"], "--speed 0"),
+        (["--serve", "--dialect", "klingon"], "klingon"),
+        (["--record", ""], "empty"),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path: Path, arguments: list[str], words: str) -> None:
+    code, output, errors = told(arguments, tmp_path)
+    assert (code, output) == (2, "")
+    assert errors.count("\n") == 1
+    assert words in errors
+
+
+def test_a_recording_is_made_with_labels_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / "recordings" / "a"
+    code, output, errors = told(
+        ["--record", str(folder), *TINY, *HURT, "--fault-at", "3", "--fault-seconds", "4",
+         "--seconds", "6", "--already-running", "20", "--seed", "5"], tmp_path,
+    )  # fmt: skip
+    assert code == 0
+    labels = folder.parent / "labels.json"
+    assert json.loads(output) == {
+        "job": "synthetic", "recording": str(folder), "labels": str(labels), "seconds": 6
+    }  # fmt: skip
+    assert "6 of 6 s recorded" in errors
+    (fault,) = json.loads(labels.read_text())["faults"]
+    assert (fault["onset"], fault["end"]) == ("2026-01-01T00:00:23Z", "2026-01-01T00:00:27Z")
+    assert (fault["node"], fault["gpu"]) == ("node-0002", 1)
+    assert (folder / "gpu.parquet").is_file()
+
+
+def test_a_second_recording_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    arguments = ["--record", str(tmp_path / "a"), *TINY, "--seconds", "1"]
+    assert told([*arguments, "--labels", str(tmp_path / "1.json")], tmp_path)[0] == 0
+    code, _output, errors = told([*arguments, "--labels", str(tmp_path / "2.json")], tmp_path)
+    assert code == 2
+    assert "holds a recording already" in errors
+
+
+def test_flags_outrank_the_preset_and_the_rest_is_the_preset_s() -> None:
+    config = ClusterWanted(preset="large", nodes=64, seed=3, job="llama").config(first_second=7)
+    assert (config.shape.nodes, config.shape.stages, config.shape.expert_groups) == (64, 8, 4)
+    assert (config.seed, config.job, config.first_second) == (3, "llama", 7)
+
+
+def test_the_fault_s_second_counts_from_the_first_that_is_seen() -> None:
+    fault = FaultWanted("tensor_loss", "node-0001", at_second=30)
+    config = ClusterWanted(age_seconds=120, fault=fault).config()
+    assert (config.faults[0].onset, config.faults[0].end) == (150, None)
+
+
+def test_undisturbed_means_calm_and_seen_without_error() -> None:
+    config = ClusterWanted(undisturbed=True).config()
+    assert config == config.undisturbed()
+    assert config != ClusterWanted().config()
+
+
+def served(how: Serving, stop: threading.Event, out: io.StringIO) -> None:
+    wanted = ClusterWanted(nodes=2, gpus=2, stages=1)
+    asyncio.run(serve_until(wanted, how, out, io.StringIO(), stop, lambda: 1.8e9))
+
+
+@pytest.mark.connected
+def test_serving_tells_where_the_pages_are_and_ends_when_asked(tmp_path: Path) -> None:
+    stop, out = threading.Event(), io.StringIO()
+    stop.set()
+    files = tmp_path / "prometheus.yml", tmp_path / "hosts.txt"
+    served(Serving(port=0, prometheus_file=files[0], hosts_file=files[1]), stop, out)
+    pages = json.loads(out.getvalue())["pages"]
+    assert [page["node"] for page in pages] == ["node-0001", "node-0002"]
+    assert pages[0]["dcgm"] in files[1].read_text()
+    assert "/node-0002/node/metrics" in files[0].read_text()
+
+
+@pytest.mark.connected
+def test_a_file_that_cannot_be_written_ends_the_serving(tmp_path: Path) -> None:
+    how = Serving(port=0, hosts_file=tmp_path / "nowhere" / "hosts.txt")
+    with pytest.raises(PreflightError, match=r"hosts\.txt cannot be written"):
+        served(how, threading.Event(), io.StringIO())
