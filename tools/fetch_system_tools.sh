@@ -14,9 +14,17 @@ unpack() { # PROGRAM PACKAGE
     fi
     local folder
     folder=$(mktemp -d)
-    (cd "$folder" && { apt-get download -qq "$2" || { apt-get update -qq && apt-get download -qq "$2"; }; }) >&2
-    dpkg -x "$folder"/*.deb .tools
+    if (cd "$folder" && { download "$2" || { apt-get update -qq && download "$2"; }; }) >&2; then
+        dpkg -x "$folder"/*.deb .tools
+    else
+        echo "fetch_system_tools: $2 cannot be downloaded (run apt-get update as root once?)" >&2
+    fi
     rm -rf "$folder"
 }
 
+download() { # PACKAGE, into the current folder; the option spares root a warning
+    apt-get download -qq -o APT::Sandbox::User=root "$1"
+}
+
 unpack promtool prometheus
+unpack prometheus prometheus
