@@ -1,4 +1,4 @@
-"""Reads messages of the telemetry and the events topic; whatever they hold, nothing else breaks."""
+"""Reads messages of telemetry, slots and events; whatever they hold, nothing else breaks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ def read(message: Message) -> Arrival:
 
     Raises ContractError, saying what is wrong, when it does not follow its topic's contract.
     """
-    if message.topic is Topic.TELEMETRY:
-        return Arrival(message, decode(message.payload))
-    return Arrival(message, Event.from_json(message.payload))
+    if message.topic is Topic.EVENTS:
+        return Arrival(message, Event.from_json(message.payload))
+    return Arrival(message, decode(message.payload))

@@ -227,7 +227,8 @@ class Event:
                 **common,
             )
         except _UNREADABLE as error:
-            raise ContractError(f"not an event: {payload[:120]!r}: {error!r}") from error
+            why = f"{type(error).__name__}: {error}"  # its repr may hold the whole payload
+            raise ContractError(f"not an event: {payload[:120]!r}: {why[:240]}") from error
 
 
 _EVENT_FIELDS: Mapping[str, type] = {"node": str, "gpu": int, "rank": int, "generation": int}
