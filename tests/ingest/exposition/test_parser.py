@@ -117,6 +117,13 @@ def test_a_bad_line_costs_itself_only(line: str, reason: str) -> None:
     assert page.unreadable == {reason: 1}
 
 
+def test_a_known_series_without_a_value_is_counted() -> None:
+    parser = ExpositionParser("test")
+    parser.parse(f"{GPU} 1\nb 2\n", 1.0)
+    page = parser.parse(f"{GPU}\nb\n", 2.0)
+    assert page.unreadable == {"no_value": 2}
+
+
 def test_a_known_series_with_a_text_for_a_value_is_counted_too() -> None:
     parser = ExpositionParser("test")
     parser.parse(f"{GPU} 1\nb 2\n", 1.0)

@@ -75,7 +75,7 @@ class ExpositionParser:
             return None
         key, *value_and_time = line.rsplit(" ", 2)
         known = self._known.get(key)
-        if known is not None:
+        if known is not None and value_and_time:
             value = read_number(value_and_time[0])
             if not isinstance(value, Unreadable):
                 return known, value
