@@ -20,6 +20,7 @@ HEAVY = (
     "kafka",
     "rich",
     "psutil",
+    "pyarrow",
     "uvicorn",
 )
 PROBE = """
