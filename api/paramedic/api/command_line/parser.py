@@ -12,6 +12,7 @@ from paramedic.api.command_line.decode_verb import DECODE
 from paramedic.api.command_line.demo_verb import DEMO
 from paramedic.api.command_line.errors import UsageError
 from paramedic.api.command_line.paths import path
+from paramedic.api.command_line.replay_verb import REPLAY
 from paramedic.api.command_line.run_verb import RUN
 from paramedic.api.command_line.service_verbs import DIAGNOSE, REMEDIATE, SERVE
 from paramedic.api.command_line.simulate_verb import SIMULATE
@@ -21,7 +22,7 @@ from paramedic.api.settings.schema import SettingDescription, describe_settings
 
 VERBS: dict[str, Verb] = {
     verb.name: verb
-    for verb in (RUN, DEMO, UP, COLLECT, DIAGNOSE, REMEDIATE, SERVE, DECODE, SIMULATE)
+    for verb in (RUN, DEMO, UP, COLLECT, DIAGNOSE, REMEDIATE, SERVE, DECODE, SIMULATE, REPLAY)
 }
 
 _EPILOG = """\

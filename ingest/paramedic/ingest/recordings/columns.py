@@ -1,26 +1,36 @@
-"""One Parquet file of a recording: rows of one entity, whose metrics may become more on the way.
-
-A Parquet file cannot get another column once it is begun. When a new metric turns up, a new piece
-is begun; closing puts the pieces together, row group by row group.
-"""
+"""Rows of one entity on their way to Parquet: gathered, written as parts, joined at the end."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from paramedic.ingest.contract import Entity, Table, TelemetryBatch
+from paramedic.ingest.recordings.joining import join, write_whole
+from paramedic.ingest.recordings.layout import (
+    ARRIVED,
+    GENERATION,
+    INDEX_COLUMN,
+    NODE,
+    ROWS_A_GROUP,
+    TIMESTAMP,
+    holding,
+    part_file,
+    parts_of,
+    whole_file,
+)
 
-_ROWS_A_GROUP = 100_000
+_GROUPS_KEPT = 4
+"""So many times the rows of a part wait while the disk is full; then the oldest are lost."""
 _TIME = pa.timestamp("us", tz="UTC")
-_INDEX_COLUMN = {Entity.GPU: "gpu", Entity.RANK: "rank"}
 _MICROSECONDS = 1_000_000
+
+WritePart = Callable[[pa.Table, Path], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,73 +42,87 @@ class _Rows:
 
 
 class EntityFile:
-    """Collects rows and writes them in groups."""
+    """Collects rows and writes them as parts. What could not be written is tried again."""
 
-    def __init__(self, folder: Path, entity: Entity) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        entity: Entity,
+        rows_a_group: int = ROWS_A_GROUP,
+        write: WritePart = write_whole,
+    ) -> None:
+        """`rows_a_group`: how many rows are held before they are written."""
         self._folder = folder
         self._entity = entity
+        self._rows_a_group = rows_a_group
+        self._write_part = write
         self._rows: list[_Rows] = []
-        self._held = 0
-        self._pieces: list[Path] = []
-        self._writer: pq.ParquetWriter | None = None
+        self.held = 0
+        """Rows that are not written yet."""
+        self._due_at = rows_a_group
+        self._parts = 0
+        self.rows = 0
+        """Rows that are in the folder."""
+        self.rows_lost = 0
 
     def append(self, batch: TelemetryBatch, table: Table, arrived: Sequence[float] | None) -> None:
-        """Take a table of the batch. Raises OSError when a group is due and cannot be written."""
+        """Take a table of the batch. Raises OSError when a part is due and cannot be written."""
         self._rows.append(_Rows(batch.second, batch.generation, table, arrived))
-        self._held += len(table.nodes)
-        if self._held >= _ROWS_A_GROUP:
-            self._write()
+        self.held += len(table.nodes)
+        if self.held >= self._due_at:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is held. Raises OSError, and holds on to it, when that cannot be done."""
+        if not self._rows:
+            return
+        try:
+            self._write_part(self._as_arrow(), part_file(self._folder, self._entity, self._parts))
+        except OSError:
+            self._due_at = self.held + self._rows_a_group
+            self._shed()
+            raise
+        self.rows += self.held
+        self._parts += 1
+        self._rows, self.held, self._due_at = [], 0, self._rows_a_group
 
     def close(self) -> None:
-        """Write what is held and put the pieces together. Raises OSError."""
-        self._write()
-        self._end_piece()
-        pieces, self._pieces = self._pieces, []
-        if not pieces:
+        """Write what is held and put the parts together. Raises OSError; parts stay readable."""
+        self.flush()
+        parts = [path for _, path in parts_of(self._folder, self._entity)]
+        if not parts:
             return
-        whole = self._folder / f"{self._entity.value}.parquet"
-        if len(pieces) == 1:
-            pieces[0].replace(whole)
+        whole = whole_file(self._folder, self._entity)
+        if len(parts) == 1:
+            parts[0].replace(whole)
             return
-        _join(pieces, whole)
-        for piece in pieces:
-            piece.unlink()
+        join(parts, whole, holding(self._parts))
+        for part in parts:
+            part.unlink()
 
-    def _write(self) -> None:
-        rows, self._rows, self._held = self._rows, [], 0
-        if not rows:
-            return
-        group = self._group(rows)
-        if self._writer is None or not set(group.column_names) <= set(self._writer.schema.names):
-            self._end_piece()
-            self._writer = self._begin_piece(group.schema)
-        self._writer.write_table(_fitted(group, self._writer.schema))
+    def _shed(self) -> None:
+        """Let the oldest rows go where too many wait."""
+        while self.held > _GROUPS_KEPT * self._rows_a_group:
+            oldest = len(self._rows.pop(0).table.nodes)
+            self.held -= oldest
+            self.rows_lost += oldest
 
-    def _begin_piece(self, schema: pa.Schema) -> pq.ParquetWriter:
-        piece = self._folder / f".{self._entity.value}.{len(self._pieces)}.parquet"
-        self._pieces.append(piece)
-        return pq.ParquetWriter(piece, schema, compression="zstd")
-
-    def _end_piece(self) -> None:
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            writer.close()
-
-    def _group(self, rows: Sequence[_Rows]) -> pa.Table:
+    def _as_arrow(self) -> pa.Table:
+        rows = self._rows
         lengths = [len(one.table.nodes) for one in rows]
         seconds = np.repeat([one.second for one in rows], lengths)
         columns = {
-            "timestamp": pa.array(seconds * _MICROSECONDS, pa.int64()).cast(_TIME),
-            "node": pa.array([node for one in rows for node in one.table.nodes], pa.string()),
+            TIMESTAMP: pa.array(seconds * _MICROSECONDS, pa.int64()).cast(_TIME),
+            NODE: pa.array([node for one in rows for node in one.table.nodes], pa.string()),
         }
-        if any(one.arrived is not None for one in rows):
-            columns["arrived"] = _times(rows)
-        if self._entity in _INDEX_COLUMN:
+        if self._entity in INDEX_COLUMN:
             indices = np.concatenate([one.table.indices or () for one in rows])
-            columns[_INDEX_COLUMN[self._entity]] = pa.array(indices.astype(np.int64))
-        if self._entity is Entity.RANK:
+            columns[INDEX_COLUMN[self._entity]] = pa.array(indices.astype(np.int64))
+        if any(one.arrived is not None for one in rows):
+            columns[ARRIVED] = _times(rows)
+        if self._entity is Entity.RANK or any(one.generation for one in rows):
             generations = np.repeat([one.generation for one in rows], lengths)
-            columns["generation"] = pa.array(generations, pa.int64())
+            columns[GENERATION] = pa.array(generations, pa.int64())
         metrics = sorted({metric for one in rows for metric in one.table.columns})
         return pa.table(columns | {metric: self._values(rows, metric) for metric in metrics})
 
@@ -106,7 +130,8 @@ class EntityFile:
         """Absent values are null. A heart-beat is a time, which a float32 could not hold."""
         kind = np.float64 if self._entity is Entity.RANK else np.float32
         parts = [_column(one.table, metric) for one in rows]
-        return pa.array(np.concatenate(parts).astype(kind), from_pandas=True)
+        with np.errstate(over="ignore"):  # what is too large for the precision is infinite
+            return pa.array(np.concatenate(parts).astype(kind), from_pandas=True)
 
 
 def _column(table: Table, metric: str) -> NDArray[np.float64]:
@@ -124,20 +149,3 @@ def _times(rows: Sequence[_Rows]) -> pa.Array:
     times = np.concatenate(parts)
     microseconds = np.rint(np.nan_to_num(times) * _MICROSECONDS).astype(np.int64)
     return pa.array(microseconds, pa.int64(), mask=np.isnan(times)).cast(_TIME)
-
-
-def _fitted(group: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The group with all columns of the schema, in its order; what it lacks is null."""
-    for field in schema:
-        if field.name not in group.column_names:
-            group = group.append_column(field, pa.nulls(group.num_rows, field.type))
-    return group.select(schema.names)
-
-
-def _join(pieces: Sequence[Path], whole: Path) -> None:
-    schema = pa.unify_schemas([pq.read_schema(piece) for piece in pieces])
-    with pq.ParquetWriter(whole, schema, compression="zstd") as writer:
-        for piece in pieces:
-            with pq.ParquetFile(piece) as source:
-                for number in range(source.num_row_groups):
-                    writer.write_table(_fitted(source.read_row_group(number), schema))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from paramedic.ingest.contract import JobName, NodeName
 
 SCHEMA = 1
+JOB_FILE = "job.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,25 @@ class JobDescription:
             fields["ranks"] = [_present(rank) for rank in self.ranks]
         return json.dumps(fields)
 
+    def roles_of_ranks(self) -> Iterator[tuple[RankRoles, Mapping[str, int | str]]]:
+        """Each rank with its roles: its own, then those of its node that it does not name."""
+        nodes = {node.name: node for node in self.nodes}
+        for rank in self.ranks:
+            node = nodes.get(rank.node)
+            yield rank, {**({} if node is None else roles_of(node)), **roles_of(rank)}
 
-def _present(roles: NodeRoles | RankRoles) -> dict[str, object]:
-    return {name: value for name, value in asdict(roles).items() if value is not None}
+
+def roles_of(one: NodeRoles | RankRoles) -> dict[str, int | str]:
+    """The roles that are known, such as `pipeline_stage`.
+
+    >>> roles_of(NodeRoles(NodeName("node-0001"), gpus=8, switch="leaf-7"))
+    {'switch': 'leaf-7'}
+    """
+    return {name: value for name, value in _present(one).items() if name not in _NO_ROLES}
+
+
+_NO_ROLES = ("name", "gpus", "rank", "node", "gpu")
+
+
+def _present(one: NodeRoles | RankRoles) -> dict[str, int | str]:
+    return {name: value for name, value in asdict(one).items() if value is not None}

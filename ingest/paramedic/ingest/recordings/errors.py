@@ -10,7 +10,9 @@ class RecordingError(IngestError):
 
     RecordingError
     ├── RecordingExistsError   stop: the folder holds a recording already
-    └── RecordingWriteError    the folder cannot be written: no space, no permission
+    ├── RecordingWriteError    the folder cannot be written: no space, no permission
+    ├── RecordingFormatError   stop: the folder is no recording, or a file of it cannot be used
+    └── CutError               stop: what was to be cut out is not there
     """
 
 
@@ -20,3 +22,11 @@ class RecordingExistsError(RecordingError):
 
 class RecordingWriteError(RecordingError):
     """The recording cannot be written where it was told to."""
+
+
+class RecordingFormatError(RecordingError):
+    """The folder is no recording, or a file of it cannot be used; says which, where and why."""
+
+
+class CutError(RecordingError):
+    """The stretch of time that was to be cut out is not there."""

@@ -1,8 +1,11 @@
-"""Writes a recording second by second: batches to Parquet, events to a JSON line each."""
+"""Writes a recording second by second: batches to Parquet, events to a JSON line each.
+
+The folder can be read at any time, also when whoever wrote it was killed: rows lie in parts that
+are whole files, events are appended line by line. `close` puts the parts together.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,12 +13,12 @@ from types import TracebackType
 from typing import Self
 
 from paramedic.ingest.contract import Entity, Event, NodeName, TelemetryBatch
-from paramedic.ingest.recordings.columns import EntityFile
-from paramedic.ingest.recordings.description import JobDescription
+from paramedic.ingest.recordings.columns import EntityFile, WritePart
+from paramedic.ingest.recordings.description import JOB_FILE, JobDescription
 from paramedic.ingest.recordings.errors import RecordingExistsError, RecordingWriteError
-
-JOB_FILE = "job.json"
-EVENTS_FILE = "events.jsonl"
+from paramedic.ingest.recordings.events_file import EventsFile
+from paramedic.ingest.recordings.joining import write_whole
+from paramedic.ingest.recordings.layout import EVENTS_FILE, PARTS_FOLDER, ROWS_A_GROUP, draft_of
 
 Arrived = float | Mapping[NodeName, float] | None
 """Unix seconds at which a batch arrived, or each node's part of it; None: not known."""
@@ -25,39 +28,91 @@ class RecordingWriter:
     """A recording that is being written. Memory holds some minutes of it at most.
 
     Raises RecordingExistsError when the folder holds one already, and RecordingWriteError from
-    every method when the disk does not take more.
+    every method when the disk does not take more. Then everything is held on to, up to a limit, and
+    tried again with the next `flush`.
     """
 
-    def __init__(self, folder: Path, job: JobDescription) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        job: JobDescription,
+        rows_a_group: int = ROWS_A_GROUP,
+        write_part: WritePart = write_whole,
+    ) -> None:
+        """`rows_a_group`: how many rows of an entity are held before they are written."""
         self._folder = folder
-        self._entities = {one: EntityFile(folder, one) for one in Entity}
+        self._entities = {one: EntityFile(folder, one, rows_a_group, write_part) for one in Entity}
+        self._events = EventsFile(folder / EVENTS_FILE)
         with _told(folder):
-            folder.mkdir(parents=True, exist_ok=True)
             if (folder / JOB_FILE).exists():
                 raise RecordingExistsError(
                     f"{folder} holds a recording already: name another folder"
                 )
-            (folder / JOB_FILE).write_text(job.to_json() + "\n", encoding="utf-8")
-            self._events = (folder / EVENTS_FILE).open("a", encoding="utf-8")
+            (folder / PARTS_FOLDER).mkdir(parents=True, exist_ok=True)
+            (folder / EVENTS_FILE).touch()
+        self.describe(job)
+
+    def describe(self, job: JobDescription) -> None:
+        """Say anew what the job is like: it grew, or its roles became known."""
+        path = self._folder / JOB_FILE
+        with _told(self._folder):
+            draft_of(path).write_text(job.to_json() + "\n", encoding="utf-8")
+            draft_of(path).replace(path)
 
     def append(self, batch: TelemetryBatch, arrived: Arrived = None) -> None:
         """Add a batch; any order, any metrics."""
-        with _told(self._folder):
-            for table in batch.tables:
-                times = None if arrived is None else _per_row(arrived, table.nodes)
+        due: list[OSError] = []
+        for table in batch.tables:
+            times = None if arrived is None else _per_row(arrived, table.nodes)
+            try:
                 self._entities[table.entity].append(batch, table, times)
+            except OSError as error:
+                due.append(error)
+        if due:
+            raise _refusal(self._folder, due[0]) from due[0]
 
-    def event(self, event: Event) -> None:
-        """Add an event."""
+    def event(self, event: Event, arrived: float | None = None) -> None:
+        """Add an event; `arrived` (Unix seconds) is when it was heard of."""
         with _told(self._folder):
-            self._events.write(json.dumps(json.loads(event.to_json())) + "\n")
+            self._events.append(event, arrived)
+
+    def flush(self) -> None:
+        """Write what is held."""
+        with _told(self._folder):
+            for entity in self._entities.values():
+                entity.flush()
+            self._events.flush()
 
     def close(self) -> None:
         """Write what is left. Closing twice is harmless."""
         with _told(self._folder):
             for entity in self._entities.values():
                 entity.close()
-            self._events.close()
+            self._events.flush()
+            parts = self._folder / PARTS_FOLDER
+            if parts.exists() and not any(parts.iterdir()):
+                parts.rmdir()
+
+    @property
+    def rows(self) -> int:
+        """Rows that are in the folder."""
+        return sum(entity.rows for entity in self._entities.values())
+
+    @property
+    def events(self) -> int:
+        """Events that are in the folder."""
+        return self._events.events
+
+    @property
+    def lost(self) -> int:
+        """Rows and events that were given up because the disk took no more for too long."""
+        rows = sum(entity.rows_lost for entity in self._entities.values())
+        return rows + self._events.events_lost
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are held and not written yet."""
+        return sum(entity.held for entity in self._entities.values())
 
     def __enter__(self) -> Self:
         return self
@@ -82,6 +137,8 @@ def _told(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RecordingWriteError(
-            f"{folder} cannot be written: {error.strerror or error}"
-        ) from error
+        raise _refusal(folder, error) from error
+
+
+def _refusal(folder: Path, error: OSError) -> RecordingWriteError:
+    return RecordingWriteError(f"{folder} cannot be written: {error.strerror or error}")

@@ -1,0 +1,91 @@
+"""`paramedic replay`: what diagnosis says about a recording."""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+
+from paramedic.api.command_line import extras
+from paramedic.api.command_line.errors import UsageError
+from paramedic.api.command_line.paths import path
+from paramedic.api.command_line.verbs import Call, Verb
+from paramedic.api.settings.schema import Settings
+
+_TEACHING = """\
+Reads a recording as the live run saw it and judges it as the live run would have: the same windows,
+the same detector, the recording's own time. Verdicts are printed as they come, one JSON object a
+line. The same recording gives the same bytes, at any speed.
+
+examples:
+  paramedic replay recordings/a
+  paramedic replay recordings/a --format table
+  paramedic replay recordings/a --speed 1 --bus kafka://broker.example:9092
+
+exit codes:
+  0    it was replayed, whatever was found
+  2    the recording cannot be used (one line says which file, column and row, and what to do)
+  130  Ctrl-C
+"""
+
+
+def _speed(text: str) -> float:
+    """The speed that was given. Raises ArgumentTypeError."""
+    if text == "max":
+        return math.inf
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0 < speed < math.inf:
+        raise ArgumentTypeError(f"{text!r} is neither max nor a number above 0")
+    return speed
+
+
+def _add_flags(parser: ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", type=path, help="the recording")
+    parser.add_argument(
+        "--speed", metavar="max|N", type=_speed, default=math.inf,
+        help="seconds of the recording in a second of the clock (default: max)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--format", choices=("jsonl", "table"), default="jsonl",
+        help="JSON lines on standard output, or a table on standard error (default: jsonl)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--bus", metavar="ADDRESS", default=None,
+        help="judge nothing: publish the recording on this bus, such as kafka://HOST:PORT",
+    )  # fmt: skip
+
+
+def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:
+    del settings
+    is_kafka = flags.bus is not None and flags.bus.startswith("kafka")
+    return (*extras.RECORDINGS, *(extras.KAFKA if is_kafka else ()))
+
+
+def _execute(call: Call) -> int:
+    flags, around = call.flags, call.surroundings
+    if flags.bus is not None and flags.format == "table":
+        raise UsageError(
+            "--bus publishes and judges nothing, so --format table has nothing to show"
+        )
+    from paramedic.api.wiring.replay import ReplayRequest, replay
+
+    request = ReplayRequest(around.folder / flags.folder, flags.speed, flags.format == "table")
+    if flags.bus is None:
+        return replay(request, call.settings, around.stdout, around.stderr)
+    from paramedic.api.wiring.republish import republish
+
+    return republish(request, flags.bus, around.stderr)
+
+
+REPLAY = Verb(
+    name="replay",
+    summary="judge a recording as the live run would have been judged",
+    teaching=_TEACHING,
+    setting_flags={},
+    add_flags=_add_flags,
+    packages=_packages,
+    execute=_execute,
+)

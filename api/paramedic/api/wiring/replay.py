@@ -1,0 +1,141 @@
+"""Replays a recording: through the diagnosis of a live run, or onto a bus."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.translation import diagnose_config
+from paramedic.api.wiring.wording import counted
+from paramedic.diagnosis.ordering import StreamTime
+from paramedic.ingest.contract import Event, format_time
+from paramedic.ingest.recordings.introducing import introduced
+from paramedic.ingest.recordings.moment import MICROSECONDS, Moment
+from paramedic.ingest.recordings.reading import Recording, open_recording
+
+if TYPE_CHECKING:
+    from paramedic.api.settings.schema import Settings
+    from paramedic.diagnosis.contract import Detector, Verdict
+
+_TELL_EVERY_SECONDS = 2.0
+_COLUMNS = "{:<20}  {:<8}  {:<2}  {:<20}  {:<16}  {}\n"
+_HEADINGS = ("detected at", "status", "", "fault", "where", "summary")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """What is to be replayed, and how."""
+
+    folder: Path
+    speed: float = math.inf
+    """Seconds of the recording in a second of the clock."""
+    as_table: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """The clock of a replay: it decides when something is said and never what."""
+
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+SYSTEM_TIME = Time()
+
+
+def replay(
+    request: ReplayRequest,
+    settings: Settings,
+    stdout: TextIO,
+    stderr: TextIO,
+    clock: Time = SYSTEM_TIME,
+) -> int:
+    """Print the verdicts of a live run over this telemetry. Raises RecordingError."""
+    recording = opened(request.folder, stderr)
+    detector = detector_of(recording, settings)
+    show = _as_table(stderr) if request.as_table else lambda one: tell(stdout, _as_line(one))
+    begun, verdicts = clock.clock(), 0
+    for verdict in judged(detector, played(recording, request.speed, stderr, clock)):
+        show(verdict)
+        verdicts += 1
+    taken = clock.clock() - begun
+    say(stderr, _summary(recording, verdicts, taken))
+    return 0
+
+
+def opened(folder: Path, stderr: TextIO) -> Recording:
+    """The recording, after what is remarkable about it was told. Raises RecordingError."""
+    recording = open_recording(folder)
+    say(stderr, *recording.remarks)
+    return recording
+
+
+def detector_of(recording: Recording, settings: Settings) -> Detector:
+    """The detector of a live run, with slots as wide as the recording's samples are apart."""
+    config = diagnose_config(settings).detector
+    width = max(1, math.ceil(recording.job.sampling_seconds))
+    windows = replace(config.windows, sampling_seconds=width)
+    return replace(config, windows=windows).build(recording.job.job)
+
+
+def judged(detector: Detector, moments: Iterable[Moment]) -> Iterator[Verdict]:
+    """What the detector decides, moment after moment, in stream time."""
+    stream = StreamTime()
+    for moment in moments:
+        fact = moment.fact
+        if isinstance(fact, Event):
+            yield from detector.record(fact)
+        else:
+            yield from detector.accept(fact, stream.see(fact))
+
+
+def played(recording: Recording, speed: float, stderr: TextIO, clock: Time) -> Iterator[Moment]:
+    """The moments of a recording, each when its time has come, and progress on the way."""
+    begun = told = clock.clock()
+    origin: int | None = None
+    for moment in introduced(recording.moments(), recording.job):
+        origin = moment.arrived if origin is None else origin
+        come = (moment.arrived - origin) / MICROSECONDS
+        early = begun + come / speed - clock.clock()
+        if early > 0:
+            clock.sleep(early)
+        if clock.clock() - told >= _TELL_EVERY_SECONDS:
+            told = clock.clock()
+            say(stderr, f"{come:.0f} of {len(recording.seconds)} s replayed")
+        yield moment
+
+
+def _as_line(verdict: Verdict) -> str:
+    return verdict.to_json().decode() + "\n"
+
+
+def _as_table(stderr: TextIO) -> Callable[[Verdict], None]:
+    tell(stderr, _COLUMNS.format(*_HEADINGS))
+    return lambda one: tell(stderr, _as_row(one))
+
+
+def _as_row(verdict: Verdict) -> str:
+    where = verdict.node or ", ".join(verdict.members) or "the job"
+    return _COLUMNS.format(
+        format_time(verdict.detected_at),
+        verdict.status.value,
+        verdict.severity.value,
+        verdict.fault.value,
+        where if verdict.gpu is None else f"{where}/{verdict.gpu}",
+        verdict.summary,
+    )
+
+
+def _summary(recording: Recording, verdicts: int, taken_seconds: float) -> str:
+    seconds = len(recording.seconds)
+    repeats = recording.repeated_rows
+    repeated = f", {counted(repeats, 'row')} repeated others (the last holds)" if repeats else ""
+    return (
+        f"{counted(verdicts, 'verdict')} in {seconds} s of {recording.job.job}{repeated}; replayed"
+        f" in {taken_seconds:.1f} s, {seconds / max(taken_seconds, 1e-3):.0f} × as fast as it was"
+    )

@@ -1,0 +1,122 @@
+"""Reads `job.json`; whatever is wrong with it is told with the place, the value and the remedy."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from paramedic.ingest.contract import JobName
+from paramedic.ingest.recordings.description import (
+    JOB_FILE,
+    SCHEMA,
+    JobDescription,
+    NodeRoles,
+    RankRoles,
+)
+from paramedic.ingest.recordings.errors import RecordingFormatError
+
+_NAMES = ("name", "node", "switch", "rack")
+_REQUIRED = {NodeRoles: ("name",), RankRoles: ("rank", "node")}
+_WHOLE = "a whole number of 0 or more"
+_NO_MATTER: Mapping[str, object] = {"gpus": 0}
+"""What a node's entry may leave out although it is no role."""
+
+
+def read_description(folder: Path) -> JobDescription:
+    """What the recording says of its job. Raises RecordingFormatError."""
+    path = folder / JOB_FILE
+    job = _Place(path, "", _load(path))
+    schema = job.required("schema")
+    if schema != SCHEMA:
+        raise job.wrong("schema", schema, f"{SCHEMA}; a newer Paramedic may read it")
+    return JobDescription(
+        job=JobName(job.text("job")),
+        sampling_seconds=_sampling(job),
+        nodes=tuple(NodeRoles(**_roles(one, NodeRoles)) for one in job.entries("nodes")),
+        ranks=tuple(RankRoles(**_roles(one, RankRoles)) for one in job.entries("ranks")),
+    )
+
+
+class _Place:
+    """An object in the file, and where it stands."""
+
+    def __init__(self, path: Path, where: str, value: object) -> None:
+        self._path = path
+        self._where = where
+        if not isinstance(value, dict):
+            raise RecordingFormatError(f"{path}: {where or 'the file'} is no JSON object")
+        self.value: dict[str, Any] = value
+
+    def wrong(self, name: str, value: object, wanted: str) -> RecordingFormatError:
+        """The error about a field."""
+        return RecordingFormatError(
+            f"{self._path}: {self._where}{name} is {value!r}, it must be {wanted}"
+        )
+
+    def required(self, name: str) -> Any:
+        """The value of a field that has to be there."""
+        if self.value.get(name) is None:
+            raise RecordingFormatError(f"{self._path}: {self._where}{name} is missing: add it")
+        return self.value[name]
+
+    def text(self, name: str) -> str:
+        """A text that is not empty."""
+        value = self.required(name)
+        if not isinstance(value, str) or not value:
+            raise self.wrong(name, value, "a text that is not empty")
+        return value
+
+    def entries(self, name: str) -> list[_Place]:
+        """The objects of a list, which may be absent."""
+        value = self.value.get(name) or []
+        if not isinstance(value, list):
+            raise self.wrong(name, value, "a list of objects")
+        return [_Place(self._path, f"{name}[{at}].", one) for at, one in enumerate(value)]
+
+
+def _load(path: Path) -> object:
+    if not path.parent.is_dir():
+        raise RecordingFormatError(f"{path.parent}: no such folder: name the folder of a recording")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise RecordingFormatError(
+            f"{path.parent} is no recording: it holds no {JOB_FILE}"
+        ) from error
+    except OSError as error:
+        raise RecordingFormatError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise RecordingFormatError(f"{path} is not JSON: {error}") from error
+
+
+def _sampling(job: _Place) -> float:
+    value = job.value.get("sampling_seconds", 1.0)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or value <= 0:
+        raise job.wrong("sampling_seconds", value, "a number above 0")
+    return float(value)
+
+
+def _roles(place: _Place, kind: type[NodeRoles | RankRoles]) -> dict[str, Any]:
+    """The fields of an entry that are known here; a newer writer may add any."""
+    for name in _REQUIRED[kind]:
+        place.required(name)
+    known = {one.name for one in fields(kind)}
+    given = {name: value for name, value in place.value.items() if name in known}
+    found: dict[str, Any] = {**_NO_MATTER} if kind is NodeRoles else {}
+    for name, value in given.items():
+        if value is not None:
+            found[name] = place.text(name) if name in _NAMES else _whole(place, name, value)
+    return found
+
+
+def _whole(place: _Place, name: str, value: object) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise place.wrong(name, value, _WHOLE)
+    return value

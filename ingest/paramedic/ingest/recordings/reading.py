@@ -1,0 +1,116 @@
+"""Reads a recording: batches and events in the order in which the live run saw them.
+
+Rows come in row groups, the earliest first, so that memory holds no more than the groups whose
+times overlap: of files that are sorted, one or two; of files in any order, all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from heapq import merge
+from pathlib import Path
+
+from paramedic.ingest.contract import Entity, NodeName
+from paramedic.ingest.recordings.assembling import Assembler
+from paramedic.ingest.recordings.description import JobDescription
+from paramedic.ingest.recordings.description_reading import read_description
+from paramedic.ingest.recordings.errors import RecordingFormatError
+from paramedic.ingest.recordings.events_reading import RecordedEvents, read_events
+from paramedic.ingest.recordings.inspection import Findings, Unit, inspect
+from paramedic.ingest.recordings.moment import Moment
+from paramedic.ingest.recordings.rows import RowReader
+
+_ROWS_AT_ONCE = 60_000
+_NAMES_SHOWN = 3
+
+
+class Recording:
+    """A recording that has been looked through: what is told of it is known before it is read."""
+
+    def __init__(
+        self, job: JobDescription, findings: Mapping[Entity, Findings], events: RecordedEvents
+    ) -> None:
+        self.job = job
+        self._findings = findings
+        self._events = events
+        self.repeated_rows = 0
+        """Rows that said again what another row had said, as far as it has been read."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is not as it should be, and what becomes of it; a line each."""
+        left_out = [
+            f"{reason}: it is left out"
+            for findings in self._findings.values()
+            for reason in findings.left_out.values()
+        ]
+        return [*left_out, *self._events.remarks, *self._remark_on_nodes()]
+
+    @property
+    def seconds(self) -> range:
+        """From the first second that telemetry speaks of to the last."""
+        firsts = [f.first_second for f in self._findings.values() if f.first_second is not None]
+        lasts = [f.last_second for f in self._findings.values() if f.last_second is not None]
+        return range(min(firsts), max(lasts) + 1) if firsts else range(0)
+
+    @property
+    def rows(self) -> int:
+        """Rows of all files."""
+        return sum(findings.rows for findings in self._findings.values())
+
+    def moments(self, rows_at_once: int = _ROWS_AT_ONCE) -> Iterator[Moment]:
+        """Everything, in the order of its arrival; what arrives with a batch comes after it."""
+        return merge(self._batches(rows_at_once), self._events.events, key=lambda one: one.arrived)
+
+    def _batches(self, rows_at_once: int) -> Iterator[Moment]:
+        nodes = sorted({node for findings in self._findings.values() for node in findings.nodes})
+        metrics = {entity: one.usable_metrics for entity, one in self._findings.items()}
+        assembler = Assembler(self.job.job, [NodeName(node) for node in nodes], metrics)
+        readers = self._readers({node: at for at, node in enumerate(nodes)})
+        units, due = self._units(), rows_at_once
+        for at, (entity, unit) in enumerate(units):
+            assembler.add(entity, readers[entity].read(unit))
+            is_last = at + 1 == len(units)
+            if assembler.held >= due or is_last:
+                frontier = None if is_last else units[at + 1][1].earliest_arrival
+                yield from assembler.complete(frontier)
+                self.repeated_rows = assembler.repeated
+                # Of files in any order nothing is complete before the end: do not look every time.
+                due = max(rows_at_once, 2 * assembler.held)
+
+    def _readers(self, node_places: dict[str, int]) -> dict[Entity, RowReader]:
+        ranks = self._findings.get(Entity.RANK)
+        generations = {} if ranks is None else ranks.generations
+        return {
+            entity: RowReader(entity, findings.usable_metrics, node_places, generations)
+            for entity, findings in self._findings.items()
+        }
+
+    def _units(self) -> list[tuple[Entity, Unit]]:
+        units = [(entity, unit) for entity, one in self._findings.items() for unit in one.units]
+        return sorted(units, key=lambda pair: (pair[1].earliest_arrival, pair[0], pair[1].position))
+
+    def _remark_on_nodes(self) -> Iterator[str]:
+        listed = {node.name for node in self.job.nodes}
+        found = {node for findings in self._findings.values() for node in findings.nodes}
+        unlisted = sorted(found - listed)
+        if unlisted:
+            shown = ", ".join(unlisted[:_NAMES_SHOWN])
+            more = len(unlisted) - _NAMES_SHOWN
+            yield (
+                f"job.json does not list {shown}{f' and {more} more' if more > 0 else ''}: taken in"
+                " without roles"
+            )
+
+
+def open_recording(folder: Path) -> Recording:
+    """Look through a recording. Raises RecordingFormatError for the first thing that is wrong."""
+    job = read_description(folder)
+    found = {entity: inspect(folder, entity) for entity in Entity}
+    findings = {entity: one for entity, one in found.items() if one.units}
+    if not findings:
+        raise RecordingFormatError(
+            f"{folder} holds no telemetry: neither node.parquet nor gpu.parquet nor rank.parquet"
+            " has a row"
+        )
+    return Recording(job, findings, read_events(folder, job.job))
