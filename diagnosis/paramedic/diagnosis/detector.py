@@ -27,7 +27,7 @@ from paramedic.diagnosis.silence import SilenceWatch
 from paramedic.diagnosis.slowness import finding_of
 from paramedic.diagnosis.standstill import StandstillWatch
 from paramedic.diagnosis.straggler import StragglerWatch
-from paramedic.ingest.contract import Entity
+from paramedic.ingest.contract import Entity, EventKind
 from paramedic.ingest.windows.configuration import WindowConfig
 from paramedic.ingest.windows.job import JobWindows
 from paramedic.models.peer_deviation import PeerDeviationConfig
@@ -143,12 +143,19 @@ class JobDetector:
         exit_finding = None if picture.finished else judge_exit(event, picture)
         picture.record(event)
         self._windows.membership(event)
+        self._follow_sampling(event)
         if event.node is not None and event.node in picture.departed:
             self._state.liveness.forget(event.node)
         if picture.finished:
             return docket.close(event.timestamp)
         fired = () if exit_finding is None else docket.report(exit_finding)
         return (*fired, *docket.clear_after_recovery(picture))
+
+    def _follow_sampling(self, event: Event) -> None:
+        """Slots are as wide as the job's telemetry is slow, which its job_state events say."""
+        seconds = event.details.get("sampling_seconds")
+        if event.kind is EventKind.JOB_STATE and isinstance(seconds, int) and seconds >= 1:
+            self._windows.resample(seconds)
 
     def _judge_silence(self) -> Iterator[Verdict]:
         frontier = self._state.liveness.beat_frontier()

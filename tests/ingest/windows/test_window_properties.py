@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paramedic.ingest.contract import Entity, Event, JobName, TelemetryBatch
+from paramedic.ingest.windows.clocks import NodeClocks
 from paramedic.ingest.windows.configuration import WindowConfig
 from paramedic.ingest.windows.job import JobWindows
 
@@ -210,6 +211,22 @@ def test_the_watermark_never_goes_back_and_the_mask_tells_holes_from_values(
         *(shown(windows)[part] for part in ("values", "observed")), strict=True
     ):
         assert (observed == ~np.isnan(values)).all()
+
+
+@quickly
+@given(steps=steps)
+def test_what_is_known_of_clocks_does_not_depend_on_when_it_was_asked(
+    node_batch: Batches,
+    rank_batch: Batches,
+    membership: Callable[..., Event],
+    steps: list[Step],
+) -> None:
+    """Heads and spreads are remembered; clocks that were just restored remember nothing."""
+    windows = JobWindows(CONFIG, JobName("job"))
+    for step in steps:
+        take(windows, step, node_batch, rank_batch, membership)
+        state = windows.snapshot().timeline.clocks
+        assert NodeClocks(CONFIG, state).head() == windows._timeline.clocks.head()
 
 
 @quickly

@@ -58,6 +58,11 @@ class Hearing:
     """Off the median by more than the limit, for too short a time to be re-based."""
     behind: NDArray[np.bool_] | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether all clocks are believed as they are."""
+        return self.shifts is None and self.ahead is None
+
 
 _ALL_RIGHT = Hearing()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paramedic.ingest.contract import Entity, Event, JobName, Window
@@ -34,6 +35,8 @@ class JobWindows:
     def __init__(
         self, config: WindowConfig, job: JobName, snapshot: WindowsSnapshot | None = None
     ) -> None:
+        if snapshot is not None:
+            config = replace(config, sampling_seconds=snapshot.sampling_seconds)
         self._config = config
         self._job = job
         self._roster = Roster(snapshot.roster if snapshot else None)
@@ -47,13 +50,17 @@ class JobWindows:
 
     @classmethod
     def resume(cls, config: WindowConfig, snapshot: WindowsSnapshot) -> JobWindows:
-        """Go on where a snapshot was taken, with the settings it was taken with."""
+        """Go on where a snapshot was taken, with the settings it was taken with.
+
+        The width of slots is that of the snapshot.
+        """
         return cls(config, snapshot.job, snapshot)
 
     def snapshot(self) -> WindowsSnapshot:
         """A copy of the whole state."""
         return WindowsSnapshot(
             job=self._job,
+            sampling_seconds=self._config.sampling_seconds,
             roster=self._roster.snapshot(),
             timeline=self._timeline.snapshot(),
             slots=tuple(slots.snapshot() for slots in self._slots.values()),
@@ -73,8 +80,7 @@ class JobWindows:
         blocks = [TableBlock(table) for table in batch.tables]
         self._roster.hear(batch.generation)
         plan = self._plans.plan(batch.tables, self._roster)
-        second = self._config.on_grid(batch.second)
-        placement = self._timeline.place(plan.crowd, second, arrived_seconds)
+        placement = self._timeline.place(plan.crowd, batch.second, arrived_seconds)
         if placement.begins_anew:
             for slots in self._slots.values():
                 slots.clear()
@@ -97,6 +103,18 @@ class JobWindows:
             self._timeline.clocks.forget([gone])
             for slots in self._slots.values():
                 slots.forget(lambda row: row[0] == gone)
+
+    def resample(self, sampling_seconds: int) -> None:
+        """Go on with slots of this width; what was seen in slots of another width is let go.
+
+        Raises WindowSettingError when it is no whole number of seconds.
+        """
+        if sampling_seconds == self._config.sampling_seconds:
+            return
+        config = self._config = replace(self._config, sampling_seconds=sampling_seconds)
+        self._timeline = Timeline(config)
+        self._slots = {entity: EntitySlots(entity, config.room) for entity in Entity}
+        self._plans = Plans()
 
     def advance(self, now_seconds: float) -> list[int]:
         """The slots that have closed since the last call, oldest first, by their first seconds.

@@ -16,6 +16,7 @@ class WindowsSnapshot:
     """The state of JobWindows. Nothing in it is shared with the object it was taken from."""
 
     job: JobName
+    sampling_seconds: int
     roster: RosterSnapshot
     timeline: TimelineSnapshot
     slots: tuple[SlotsSnapshot, ...]

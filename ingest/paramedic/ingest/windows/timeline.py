@@ -54,6 +54,7 @@ class Timeline:
     """Event time of one job."""
 
     def __init__(self, config: WindowConfig, snapshot: TimelineSnapshot | None = None) -> None:
+        self._config = config
         self.watermark = Watermark(config, snapshot.watermark if snapshot else None)
         self.clocks = NodeClocks(config, snapshot.clocks if snapshot else None)
 
@@ -62,14 +63,19 @@ class Timeline:
         return TimelineSnapshot(self.watermark.snapshot(), self.clocks.snapshot())
 
     def place(self, crowd: Crowd, second: int, arrived_seconds: float) -> Placement:
-        """Hear that these live nodes state a second, move the watermark, and place their rows."""
+        """Hear that these live nodes state a second, move the watermark, and place their rows.
+
+        What is placed is the slot that the second lies in, by its first second.
+        """
         if not crowd.nodes:
             return Placement((), begins_anew=False)
+        second = self._config.on_grid(second)
         hearing = self.clocks.hear(crowd, second, arrived_seconds)
-        oldest = _oldest_believed(hearing, second)
+        oldest = _oldest_believed(hearing, len(crowd.nodes), second)
         begins_anew = oldest is not None and self.watermark.begin_at(oldest)
         self.watermark.follow(self.clocks.head(), arrived_seconds)
-        return Placement(tuple(self._places(hearing, second)), begins_anew)
+        places = self._places(hearing, len(crowd.nodes), second)
+        return Placement(tuple(places), begins_anew)
 
     def advance(self, now_seconds: float) -> tuple[list[int], int]:
         """Newly closed seconds, and how many are left out (see Watermark.take_closed)."""
@@ -77,11 +83,11 @@ class Timeline:
         self.watermark.pass_time(now_seconds)
         return self.watermark.take_closed()
 
-    def _places(self, hearing: Hearing, second: int) -> Iterator[Place]:
-        if hearing.shifts is None and hearing.ahead is None:
+    def _places(self, hearing: Hearing, nodes: int, second: int) -> Iterator[Place]:
+        if hearing.is_plain:
             yield Place(second, self._fate(second))
             return
-        shifts, ahead = _known(hearing.shifts, hearing.ahead)
+        shifts, ahead = _known(hearing, nodes)
         for shift in np.unique(shifts).tolist():
             for is_ahead in (False, True):
                 members = (shifts == shift) & (ahead == is_ahead)
@@ -95,20 +101,19 @@ class Timeline:
         return Fate.AHEAD if self.watermark.is_ahead(second) else Fate.ACCEPTED
 
 
-def _known(
-    shifts: NDArray[np.int64] | None, ahead: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Both, with nothing in place of None; one of them is there."""
-    if shifts is None:
-        assert ahead is not None
-        return np.zeros(ahead.size, np.int64), ahead
-    return shifts, np.zeros(shifts.size, np.bool_) if ahead is None else ahead
+def _known(hearing: Hearing, nodes: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Shift of each node and whether its clock is ahead, with nothing in place of None."""
+    shifts, ahead = hearing.shifts, hearing.ahead
+    return (
+        np.zeros(nodes, np.int64) if shifts is None else shifts,
+        np.zeros(nodes, np.bool_) if ahead is None else ahead,
+    )
 
 
-def _oldest_believed(hearing: Hearing, second: int) -> int | None:
+def _oldest_believed(hearing: Hearing, nodes: int, second: int) -> int | None:
     """The oldest second, after re-basing, that a node states whose clock is not doubted."""
-    if hearing.shifts is None and hearing.ahead is None:
+    if hearing.is_plain:
         return second
-    shifts, ahead = _known(hearing.shifts, hearing.ahead)
+    shifts, ahead = _known(hearing, nodes)
     believed = shifts[~ahead if hearing.behind is None else ~(ahead | hearing.behind)]
     return second + int(believed.min()) if believed.size else None
