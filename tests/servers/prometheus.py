@@ -48,16 +48,18 @@ def prometheus(
     options: Sequence[str] = (),
     port: int | None = None,
     job: str = "dcgm",
+    config_file: Path | None = None,
 ) -> Iterator[PrometheusServer]:
-    """One that scrapes the targets (`host:port`), for as long as the context lasts.
+    """One that scrapes the targets (`host:port`), or what a file says, while the context lasts.
 
     Its data stay in the folder, so that the next one there has a past; its output goes to a file.
     """
     program = prometheus_program()
     if program is None:
         raise FileNotFoundError("no prometheus program: run tools/fetch_system_tools.sh")
-    configuration = folder / "prometheus.yml"
-    configuration.write_text(json.dumps(_configuration(targets, interval, job)))  # JSON is YAML
+    configuration = config_file or folder / "prometheus.yml"
+    if config_file is None:
+        configuration.write_text(json.dumps(_configuration(targets, interval, job)))  # JSON is YAML
     port = port or free_port()
     command = [
         program,

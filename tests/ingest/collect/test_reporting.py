@@ -111,7 +111,7 @@ def test_many_that_fall_silent_are_a_line_now_and_then_and_not_one_each() -> Non
         reporter.silent(f"n{number:03d}", "timed out", number / 10)
         reporter.look(EMPTY, None, number / 10)
     assert len(lines) == 2
-    assert lines[1] == "n001, n002, n003 and 97 more gives nothing: timed out"
+    assert lines[1] == "n001, n002, n003 and 97 more give nothing: timed out"
 
 
 def test_a_silence_that_nobody_speaks_of_any_more_is_over() -> None:

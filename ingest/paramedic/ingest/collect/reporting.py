@@ -117,9 +117,11 @@ class Reporter:
             return
         self._silence_at = now
         if fresh:
-            self._tell(f"{_named(fresh)} gives nothing: {self._silent[fresh[0]][0]}")
+            verb = "gives" if len(fresh) == 1 else "give"
+            self._tell(f"{_named(fresh)} {verb} nothing: {self._silent[fresh[0]][0]}")
         if back:
-            self._tell(f"{_named(sorted(back))} answers again")
+            verb = "answers" if len(back) == 1 else "answer"
+            self._tell(f"{_named(sorted(back))} {verb} again")
         self._silent_told = set(self._silent)
 
     def _look_at_bus(self, trouble: str | None) -> None:
