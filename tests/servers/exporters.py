@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -37,6 +38,9 @@ class Exporter:
 class _Server(ThreadingHTTPServer):
     daemon_threads = False
     block_on_close = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients that give up, or show no certificate, are part of the tests."""
 
 
 def _handler(exporter: Exporter) -> type[BaseHTTPRequestHandler]:
@@ -75,10 +79,14 @@ def _handler(exporter: Exporter) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
-def exporter(page: str, port: int = 0) -> Iterator[Exporter]:
+def exporter(page: str, port: int = 0, tls: ssl.SSLContext | None = None) -> Iterator[Exporter]:
     """An exporter on a free port, or on a given one, for as long as the context lasts."""
     served = Exporter(page)
     server = _Server(("127.0.0.1", port), _handler(served))
+    if tls is not None:
+        server.socket = tls.wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False
+        )
     served.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()

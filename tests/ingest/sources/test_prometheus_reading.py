@@ -225,6 +225,7 @@ def test_the_plan_grows_while_answers_are_small_and_remembers_what_was_too_large
     ("change", "told"),
     [
         ({"url": "prometheus:9090"}, "http"),
+        ({"url": "http://ops:hush@prometheus:9090"}, "take the password out"),
         ({"names": ()}, "pattern"),
         ({"timeout_seconds": 0.0}, "above 0"),
         ({"sample_limit": 0}, "sample_limit"),

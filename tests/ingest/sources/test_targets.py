@@ -63,6 +63,12 @@ def test_a_bad_line_is_named_with_its_number(line: str, what: str) -> None:
     assert "host:port" in str(caught.value)
 
 
+def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
+    with pytest.raises(TargetsError, match="line 1: take the password out") as caught:
+        urls("http://ops:hush@node-1:9400")
+    assert "hush" not in str(caught.value)
+
+
 def test_a_list_without_exporters_is_refused() -> None:
     with pytest.raises(TargetsError, match="no exporter in it"):
         urls("# nothing yet")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from kafka import KafkaConsumer, TopicPartition
@@ -16,6 +17,8 @@ from paramedic.ingest.sources.port import SourceAwayError
 
 _FETCH_SECONDS = 0.1
 _LOOK_SECONDS = 30.0
+_ASK_SECONDS = 1.0
+"""For a broker that does not answer: short, so that a source ends promptly when told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +54,17 @@ class KafkaRecords:
     """The real ones."""
 
     def __init__(
-        self, settings: KafkaSettings, topics: Sequence[str], clock: Callable[[], float]
+        self,
+        settings: KafkaSettings,
+        topics: Sequence[str],
+        clock: Callable[[], float],
+        pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._clock = clock
         self._topics = tuple(topics)
         self._looked = clock()
         try:
-            require_broker(settings, clock, lambda _: None)
+            require_broker(replace(settings, connect_seconds=_ASK_SECONDS), clock, pause)
             self._consumer = _connected(settings)
         except (BusUnavailableError, KafkaError) as error:
             raise SourceAwayError(str(error)) from error

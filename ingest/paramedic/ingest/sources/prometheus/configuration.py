@@ -38,6 +38,8 @@ class PrometheusSettings:
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise SourceError(f"prometheus url {self.url!r}: write http(s)://host:port[/prefix]")
+        if parts.username is not None:
+            raise SourceError("prometheus url: take the password out: set username and password")
         if not self.names or not all(self.names):
             raise SourceError("prometheus names: give at least one pattern of a metric name")
         times = (self.timeout_seconds, self.retry_limit_seconds)

@@ -27,7 +27,7 @@ async def fetch_page(
             return await _read(response, url, limit_bytes)
     except TimeoutError as error:
         raise SourceAwayError(f"{url} did not answer in {session.timeout.total:g} s") from error
-    except (aiohttp.ClientError, OSError) as error:
+    except (aiohttp.ClientError, OSError, ValueError) as error:
         raise SourceAwayError(f"{url}: {_reason(error)}") from error
 
 

@@ -79,6 +79,8 @@ def _split(url: str, where: str) -> SplitResult:
         usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError as error:
         raise TargetsError(f"{where}: {url!r}: {error}: {_EXAMPLE}") from error
+    if parts.username is not None:
+        raise TargetsError(f"{where}: take the password out of the address: set username, password")
     if not usable:
         raise TargetsError(f"{where}: {url!r} is no address of an exporter: {_EXAMPLE}")
     return parts
