@@ -7,10 +7,11 @@ record batches in memory as they came, and serves every connection from a thread
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -34,6 +35,8 @@ from kafka.protocol.producer import (
     ProduceResponse,
 )
 
+from servers.scripted_sasl import SASL_REQUESTS, SaslServer
+
 UNKNOWN_TOPIC = 3
 MESSAGE_TOO_LARGE = 10
 NOT_AUTHORIZED = 29
@@ -48,6 +51,7 @@ _VERSIONS = {
     ApiVersionsRequest: 0,
     CreateTopicsRequest: 4,
     InitProducerIdRequest: 0,
+    **SASL_REQUESTS,
 }
 _REQUESTS = {request.API_KEY: request for request in _VERSIONS}
 
@@ -68,6 +72,9 @@ class ScriptedKafka:
         """What was asked for with each topic that was created."""
         self.acknowledges = threading.Event()
         self.acknowledges.set()
+        self.tls: ssl.SSLContext | None = None
+        self.passwords: Mapping[str, str] | None = None
+        """Whom to let in; None: everybody."""
         self._batches: dict[Partition, list[tuple[int, bytes]]] = defaultdict(list)
         self._ends: dict[Partition, int] = defaultdict(int)
         self._changed = threading.Condition()
@@ -86,6 +93,15 @@ class ScriptedKafka:
             ),
         }
         return handlers[_REQUESTS[request.API_KEY]](request)
+
+    def held_bytes(self, topic: str) -> int:
+        """How much the record batches of a topic take."""
+        return sum(
+            len(data)
+            for (name, _), batches in self._batches.items()
+            if name == topic
+            for _, data in batches
+        )
 
     def _versions(self, _request: Any) -> Any:
         make = ApiVersionsResponse.ApiVersion
@@ -246,13 +262,29 @@ def _accept(server: socket.socket, broker: ScriptedKafka, connections: list[sock
             threading.Thread(target=_serve, args=(connection, broker), daemon=True).start()
 
 
-def _serve(connection: socket.socket, broker: ScriptedKafka) -> None:
-    with connection, suppress(OSError, EOFError), connection.makefile("rb") as stream:
+def _serve(plain: socket.socket, broker: ScriptedKafka) -> None:
+    with plain, suppress(OSError, EOFError):
+        connection = (
+            plain if broker.tls is None else broker.tls.wrap_socket(plain, server_side=True)
+        )
+        with connection:
+            _converse(connection, broker)
+
+
+def _converse(connection: socket.socket, broker: ScriptedKafka) -> None:
+    sasl = None if broker.passwords is None else SaslServer(broker.passwords)
+    with connection.makefile("rb") as stream:
         while True:
             (size,) = struct.unpack(">i", _exactly(stream, 4))
             frame = _exactly(stream, size)
             key, version, correlation = struct.unpack_from(">hhi", frame)
-            response = broker.answer(_REQUESTS[key].decode(frame, version=version, header=True))
+            request = _REQUESTS[key].decode(frame, version=version, header=True)
+            if sasl is not None and _REQUESTS[key] in SASL_REQUESTS:
+                response = sasl.answer(request)
+            elif sasl is None or sasl.is_authenticated or _REQUESTS[key] is ApiVersionsRequest:
+                response = broker.answer(request)
+            else:
+                return
             response.API_VERSION = version
             response.with_header(correlation)
             connection.sendall(response.encode(header=True, framed=True))

@@ -364,7 +364,8 @@ class IngestError(Exception):
     ├── ContractError        a message is not what the contract says; goes to the dead letters
     └── BusError
         ├── BusUnavailableError   try again: the bus is gone, full or not reachable
-        └── BusAddressError       stop: the address can never work
+        ├── BusAddressError       stop: the address can never work
+        └── BusSettingError       stop: a certificate, a password or an option can never work
     """
 
 
@@ -382,6 +383,10 @@ class BusUnavailableError(BusError):
 
 class BusAddressError(BusError):
     """The address of the bus can never work; a person has to change it."""
+
+
+class BusSettingError(BusError):
+    """What is set about the bus can never work; a person has to change it."""
 
 
 def format_time(moment: datetime) -> str:

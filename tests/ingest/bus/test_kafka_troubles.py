@@ -69,8 +69,19 @@ def test_topics_are_made_with_room_for_the_largest_message(
 ) -> None:
     wanted = {topic.qualified() for topic in Topic}
     assert broker.topics == dict.fromkeys(wanted, 2)
-    room = {"max.message.bytes": str(settings.message_limit_bytes)}
-    assert broker.settings == dict.fromkeys(wanted, room)
+    room = str(settings.message_limit_bytes)
+    assert {made["max.message.bytes"] for made in broker.settings.values()} == {room}
+
+
+def test_topics_are_made_with_the_retention_of_each(
+    broker: ScriptedKafka, settings: KafkaSettings
+) -> None:
+    short = replace(settings, retention_seconds={Topic.EVENTS: 100.0, Topic.TELEMETRY: 2.0})
+    KafkaBus(short).publisher().close()
+    assert broker.settings[EVENTS]["retention.ms"] == "100000"
+    assert broker.settings[EVENTS]["segment.ms"] == "25000"
+    assert broker.settings["paramedic.telemetry.v1"]["segment.ms"] == "1000"
+    assert "retention.ms" not in broker.settings["paramedic.verdicts.v1"]
 
 
 def test_a_topic_that_another_process_has_just_made_is_used(

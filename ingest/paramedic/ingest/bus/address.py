@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs
 
+from paramedic.ingest.bus.kafka_settings import KafkaSettings
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.contract import Bus, BusAddressError
 
@@ -16,11 +18,12 @@ _SERVER = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5
 _PORT_LIMIT = 65_535
 
 
-def open_bus(address: str) -> Bus:
+def open_bus(address: str, kafka: KafkaSettings | None = None) -> Bus:
     """The bus at an address; nothing is connected before it is used.
 
-    `memory:` is a bus of its own at every call. Raises BusAddressError for anything else than
-    the valid forms, and when the Kafka client is not installed.
+    `memory:` is a bus of its own at every call. `kafka` is what is set beside servers and prefix,
+    for an address that begins so; a prefix in the address wins. Raises BusAddressError for
+    anything else than the valid forms, and when the Kafka client is not installed.
     """
     scheme, _, rest = address.partition(":")
     if address == "memory:":
@@ -28,7 +31,7 @@ def open_bus(address: str) -> Bus:
     if scheme == "unix" and rest.startswith("/"):
         return _embedded(Path(rest))
     if scheme == "kafka":
-        return _kafka(address)
+        return _kafka(address, kafka or KafkaSettings())
     raise _invalid(address, "unknown kind")
 
 
@@ -38,7 +41,7 @@ def _embedded(path: Path) -> Bus:
     return EmbeddedBus(path)
 
 
-def _kafka(address: str) -> Bus:
+def _kafka(address: str, settings: KafkaSettings) -> Bus:
     matched = _KAFKA.fullmatch(address)
     if matched is None:
         raise _invalid(address, "kafka: goes on with //host:port")
@@ -47,12 +50,13 @@ def _kafka(address: str) -> Bus:
         parts = _SERVER.fullmatch(server)
         if parts is None or not 1 <= int(parts["port"]) <= _PORT_LIMIT:
             raise _invalid(address, f"{server!r} is not host:port")
-    return _kafka_bus(servers, _prefix(address, matched["query"] or ""))
+    prefix = _prefix(address, matched["query"] or "", settings.prefix)
+    return _kafka_bus(replace(settings, servers=servers, prefix=prefix))
 
 
-def _prefix(address: str, query: str) -> str:
+def _prefix(address: str, query: str, otherwise: str) -> str:
     options = parse_qs(query, keep_blank_values=True)
-    (prefix,) = options.pop("prefix", ["paramedic"])[-1:]
+    (prefix,) = options.pop("prefix", [otherwise])[-1:]
     if options:
         raise _invalid(address, f"unknown option {min(options)!r}")
     if not _PREFIX.fullmatch(prefix):
@@ -60,15 +64,14 @@ def _prefix(address: str, query: str) -> str:
     return prefix
 
 
-def _kafka_bus(servers: tuple[str, ...], prefix: str) -> Bus:
+def _kafka_bus(settings: KafkaSettings) -> Bus:
     try:
         from paramedic.ingest.bus.kafka import KafkaBus
-        from paramedic.ingest.bus.kafka_settings import KafkaSettings
     except ModuleNotFoundError as error:
         raise BusAddressError(
             f"a bus over Kafka needs {error.name}: pip install 'paramedic[ingest]'"
         ) from error
-    return KafkaBus(KafkaSettings(servers=servers, prefix=prefix))
+    return KafkaBus(settings)
 
 
 def _invalid(address: str, reason: str) -> BusAddressError:

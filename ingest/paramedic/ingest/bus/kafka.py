@@ -13,7 +13,7 @@ from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
 from paramedic.ingest.bus.kafka_group import KafkaMembership
 from paramedic.ingest.bus.kafka_publisher import KafkaPublisher
 from paramedic.ingest.bus.kafka_reach import require_broker
-from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
+from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker, no_entry
 from paramedic.ingest.bus.kafka_subscription import KafkaSubscription
 from paramedic.ingest.contract import BusUnavailableError, Message, Start, Topic
 
@@ -71,7 +71,7 @@ class KafkaBus:
         try:
             admin = KafkaAdminClient(**self.settings.connection())
         except KafkaTimeoutError as error:
-            raise no_broker(self.settings) from error
+            raise no_entry(self.settings) from error
         except KafkaError as error:
             raise no_broker(self.settings, str(error)) from error
         try:
@@ -81,14 +81,12 @@ class KafkaBus:
 
 
 def _create_missing(admin: KafkaAdminClient, settings: KafkaSettings) -> None:
-    wanted = {topic.qualified(settings.prefix) for topic in Topic}
-    options = {
-        "num_partitions": settings.partitions,
-        "configs": {"max.message.bytes": str(settings.message_limit_bytes)},
-    }
+    wanted = {topic.qualified(settings.prefix): topic for topic in Topic}
     try:
-        for topic in sorted(wanted - set(admin.list_topics())):
-            _create(admin, topic, options)
+        present = set(admin.list_topics())
+        for name, topic in sorted(wanted.items()):
+            if name not in present:
+                _create(admin, name, settings.topic_options(topic))
     except KafkaError as error:
         raise BusUnavailableError(
             f"the topics {', '.join(sorted(wanted))} cannot be made at {settings.described()}:"

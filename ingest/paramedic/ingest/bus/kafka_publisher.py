@@ -6,15 +6,21 @@ import logging
 import threading
 from collections.abc import Callable
 
-from kafka import KafkaProducer
+from kafka import KafkaProducer, codec
 from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 
-from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
+from paramedic.ingest.bus.kafka_settings import KafkaCompression, KafkaSettings, no_broker
 from paramedic.ingest.bus.limits import encoded_key
-from paramedic.ingest.contract import BusUnavailableError, Topic
+from paramedic.ingest.contract import BusSettingError, BusUnavailableError, Topic
 
 _LOG = logging.getLogger(__name__)
 _CLOSE_SECONDS = 1.0
+_PACKAGES = {
+    KafkaCompression.GZIP: "Python's zlib",
+    KafkaCompression.SNAPPY: "python-snappy",
+    KafkaCompression.LZ4: "lz4",
+    KafkaCompression.ZSTD: "zstandard",
+}
 
 
 class _Producer(KafkaProducer):  # type: ignore[misc]  # the library ships no types
@@ -147,8 +153,22 @@ def _connect(settings: KafkaSettings) -> _Producer:
             max_block_ms=wait_milliseconds,
             delivery_timeout_ms=int(settings.reconnect_seconds * 1000),
             max_request_size=settings.message_limit_bytes,
+            compression_type=_codec(settings),
         )
     except KafkaTimeoutError as error:
         raise no_broker(settings) from error
     except KafkaError as error:
         raise no_broker(settings, str(error)) from error
+
+
+def _codec(settings: KafkaSettings) -> str | None:
+    if settings.compression is KafkaCompression.NONE:
+        return None
+    name = settings.compression.value
+    is_there: bool = getattr(codec, f"has_{name}")()
+    if not is_there:
+        raise BusSettingError(
+            f"kafka.compression = {name} needs {_PACKAGES[settings.compression]}: install it, or"
+            " take gzip or none"
+        )
+    return name

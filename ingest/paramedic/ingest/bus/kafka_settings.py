@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
 
+from paramedic.ingest.bus.kafka_security import KafkaSecurity
 from paramedic.ingest.bus.limits import KEY_LIMIT_BYTES, PAYLOAD_LIMIT_BYTES
-from paramedic.ingest.contract import BusUnavailableError
+from paramedic.ingest.contract import BusUnavailableError, Topic
 
 _MILLISECONDS = 1000
+_HOUR_SECONDS = 3600.0
+_DAY_SECONDS = 24 * _HOUR_SECONDS
+_SEGMENTS = 4
+"""A broker forgets whole segments: with so many a topic holds a quarter more than its retention."""
+_RETENTION = MappingProxyType(
+    {
+        Topic.TELEMETRY: _HOUR_SECONDS,
+        Topic.SLOTS: _HOUR_SECONDS,
+        Topic.EVENTS: 7 * _DAY_SECONDS,
+        Topic.VERDICTS: 30 * _DAY_SECONDS,
+        Topic.DEAD_LETTER: 7 * _DAY_SECONDS,
+    }
+)
+
+
+class KafkaCompression(StrEnum):
+    """How producers compress what they send; telemetry batches are compressed by themselves."""
+
+    NONE = "none"
+    GZIP = "gzip"
+    SNAPPY = "snappy"
+    """Needs python-snappy."""
+    LZ4 = "lz4"
+    """Needs lz4."""
+    ZSTD = "zstd"
+    """Needs zstandard."""
 
 
 @dataclass(frozen=True, slots=True)
 class KafkaSettings:
     """A Kafka cluster and how long to wait for it."""
 
-    servers: tuple[str, ...]
+    servers: tuple[str, ...] = ("127.0.0.1:9092",)
     """`host:port` of some brokers; the others are learned from them."""
     prefix: str = "paramedic"
     partitions: int = 8
     """For topics that have to be created."""
+    retention_seconds: Mapping[Topic, float] = field(default_factory=lambda: _RETENTION)
+    """How long a topic that has to be created holds its messages."""
+    security: KafkaSecurity = field(default_factory=KafkaSecurity)
+    compression: KafkaCompression = KafkaCompression.NONE
     connect_seconds: float = 5.0
     """For a broker that does not answer at the start."""
     reconnect_seconds: float = 30.0
@@ -55,7 +89,7 @@ class KafkaSettings:
         return ", ".join(self.servers)
 
     def connection(self) -> dict[str, object]:
-        """What every kafka-python client is built with."""
+        """What every kafka-python client is built with. Raises BusSettingError."""
         return {
             "bootstrap_servers": list(self.servers),
             "bootstrap_timeout_ms": int(self.connect_seconds * _MILLISECONDS),
@@ -63,7 +97,18 @@ class KafkaSettings:
             "request_timeout_ms": int(self.request_seconds * _MILLISECONDS),
             "reconnect_backoff_max_ms": _MILLISECONDS,
             "metadata_max_age_ms": int(self.refresh_seconds * _MILLISECONDS),
+            **self.security.client_options(),
         }
+
+    def topic_options(self, topic: Topic) -> dict[str, object]:
+        """What a topic is created with."""
+        configs = {"max.message.bytes": str(self.message_limit_bytes)}
+        retention_seconds = self.retention_seconds.get(topic)
+        if retention_seconds is not None:
+            milliseconds = int(retention_seconds * _MILLISECONDS)
+            configs["retention.ms"] = str(milliseconds)
+            configs["segment.ms"] = str(max(_MILLISECONDS, milliseconds // _SEGMENTS))
+        return {"num_partitions": self.partitions, "configs": configs}
 
 
 def no_broker(
@@ -75,4 +120,16 @@ def no_broker(
     return BusUnavailableError(
         f"no Kafka broker answers at {settings.described()} (after {waited:.3g} s{because}):"
         " start one, or run without --bus kafka"
+    )
+
+
+def no_entry(settings: KafkaSettings) -> BusUnavailableError:
+    """The line for a broker that answers and then does not go on with us."""
+    security = settings.security
+    if not security.protocol.asks_for_a_name:
+        return no_broker(settings, "it answers, and says nothing of its topics")
+    return BusUnavailableError(
+        f"the Kafka broker at {settings.described()} refuses {security.username}: check"
+        " kafka.sasl_username, its password and kafka.sasl_mechanism ="
+        f" {security.mechanism.value}"
     )
