@@ -177,7 +177,7 @@ def test_labels_of_a_row_are_the_same_object_while_they_do_not_change() -> None:
     assert second.labels[N1, 0] is first.labels[N1, 0]
 
 
-def test_a_nodes_labels_are_those_on_which_its_series_agree() -> None:
+def test_a_nodes_labels_name_no_device() -> None:
     page = cleaned(
         'node_load1{node="n1",cluster="c"} 1\n'
         'node_context_switches_total{node="n1",cluster="c",zone="z"} 5\n'

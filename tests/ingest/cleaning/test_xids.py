@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,6 +104,26 @@ def test_two_sources_of_one_gpu_tell_an_event_once() -> None:
         assert facts(exporter.says(level(0), 1.0)) == []
     assert len(facts(direct.says(level(79), 2.0))) == 1
     assert facts(federated.says(level(79), 2.5)) == []
+
+
+def test_a_source_that_knows_no_xids_does_not_make_an_old_code_new() -> None:
+    cleaner = TelemetryCleaner()
+    Exporter("smi", cleaner=cleaner).says('nvidia_smi_fan_speed_ratio{uuid="3"} 0.5\n', 1.0)
+    (event,) = facts(Exporter("dcgm", cleaner=cleaner).says(level(79), 2.0))
+    assert event["sticky"] is True
+
+
+def test_a_part_of_an_answer_without_a_code_says_nothing_until_a_minute_has_passed() -> None:
+    def part(text: str, second: float) -> list[object]:
+        page = exporter.cleaner.clean(replace(exporter.read(text, second), is_whole=False))
+        return [(one["xid"], one.get("sticky", False)) for one in facts(page)]
+
+    exporter = Exporter()
+    assert part(gpu("DCGM_FI_DEV_GPU_TEMP", 3, 50), 1.0) == []
+    assert part(level(79), 2.0) == [(79, True)]
+    exporter = Exporter()
+    assert part(gpu("DCGM_FI_DEV_GPU_TEMP", 3, 50), 1.0) == []
+    assert part(level(79), 62.0) == [(79, False)]
 
 
 def test_counters_show_what_the_gauge_cannot() -> None:

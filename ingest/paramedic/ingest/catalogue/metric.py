@@ -107,6 +107,11 @@ class Exported:
         return self.kind is Kind.COUNTER and not self.metric.keeps_totals
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """Labels that name a part of the row: a device, a mode."""
+        return (*self.per, *self.only, *self.drop)
+
+    @property
     def shown_as(self) -> str:
         """The id under which the exporter's own value is shown: raw counters by their total."""
         return self.metric.total if self.is_rate else self.metric.id

@@ -113,24 +113,30 @@ def reject_impossible(plan: CellPlan, cells: Floats, rejected: Counter[tuple[str
 
 
 def tables_of(plan: CellPlan, cells: Floats) -> tuple[Table, ...]:
-    """The tables; a column in which nothing was observed is left out."""
+    """The tables; columns and rows in which nothing was observed are left out."""
     tables: list[Table] = []
     for block in plan.blocks:
         matrix = cells[block.start : block.end].reshape(len(block.columns), len(block.rows))
-        is_seen: Booleans = np.asarray(~np.isnan(matrix).all(axis=1))
-        if is_seen.any():
-            tables.append(_table(block, matrix, is_seen))
+        seen = ~np.isnan(matrix)
+        if seen.any():
+            tables.append(_table(block, matrix, seen))
     return tuple(tables)
 
 
-def _table(block: Block, matrix: Floats, is_seen: Booleans) -> Table:
-    rows = zip(block.columns, is_seen.tolist(), matrix.tolist(), strict=True)
+def _table(block: Block, matrix: Floats, seen: Booleans) -> Table:
+    rows = block.rows
+    has_values: Booleans = np.asarray(seen.any(axis=0))
+    if not has_values.all():
+        matrix = matrix[:, has_values]
+        rows = tuple(row for row, has in zip(rows, has_values, strict=True) if has)
+    is_column = [bool(row.any()) for row in seen]
+    columns = zip(block.columns, is_column, matrix.tolist(), strict=True)
     is_node = block.entity is Entity.NODE
     return Table(
         entity=block.entity,
-        nodes=tuple(node for node, _ in block.rows),
-        indices=None if is_node else tuple(index or 0 for _, index in block.rows),
-        columns={column: tuple(values) for column, seen, values in rows if seen},
+        nodes=tuple(node for node, _ in rows),
+        indices=None if is_node else tuple(index or 0 for _, index in rows),
+        columns={column: tuple(values) for column, has, values in columns if has},
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from paramedic.ingest.cleaning.explaining import (
 )
 from paramedic.ingest.cleaning.gpus import GpuIndices
 from paramedic.ingest.cleaning.ownership import Ownership
+from paramedic.ingest.cleaning.parts import Parts, SpreadPage, whole
 from paramedic.ingest.cleaning.plan import PagePlan, page_plan
 from paramedic.ingest.cleaning.port import CleanPage
 from paramedic.ingest.cleaning.presence import Presence
@@ -46,6 +47,7 @@ class _Origin:
         self.default_node: NodeName | None = None
         self.counters = CounterMemory(gap_seconds)
         self.presence = Presence(origin)
+        self.parts = Parts(gap_seconds)
 
 
 class TelemetryCleaner:
@@ -91,18 +93,17 @@ class TelemetryCleaner:
         if origin is None:
             origin = _Origin(page.origin, self._settings.counter_gap_seconds)
             self._origins[page.origin] = origin
-        facts: list[NodeFact] = []
-        plan = self._plan(origin, page)
-        if plan is not origin.plan or origin.presence.is_blind:
-            see = origin.presence.whole_page if page.is_whole else origin.presence.part
-            facts += see(plan.gpus, page.taken_seconds)
+        spread = whole(page) if page.is_whole else origin.parts.spread(page)
+        plan = self._plan(origin, page, spread)
+        facts = _presence_facts(origin, plan, page)
         origin.plan = plan
-        origin.presence.page(page.taken_seconds)
-        rejected = plan.rejected.copy()
+        rejected = _unused(plan, spread)
         for reason, count in page.unreadable.items():
             rejected[reason, ""] += count
-        read = self._read(plan, page, rejected)
-        facts += self._xids.facts(plan.xids, read.raw, page.taken_seconds, plan.uuids)
+        read = self._read(plan, spread, page.taken_seconds, rejected)
+        facts += self._xids.facts(
+            plan.xids, read.raw, page.taken_seconds, plan.uuids, page.is_whole
+        )
         cells = fill_cells(plan.cells, read.rates, read.unready)
         reject_impossible(plan.cells, cells, rejected)
         clean = CleanPage(
@@ -116,40 +117,49 @@ class TelemetryCleaner:
         )
         return clean, plan, read
 
-    def _plan(self, origin: _Origin, page: RawPage) -> PagePlan:
+    def _plan(self, origin: _Origin, page: RawPage, spread: SpreadPage) -> PagePlan:
         """The plan of a page; the one before, when its series are the same."""
         before = origin.plan
         is_same_node = origin.default_node == page.default_node
         # Series are equal only to themselves, so comparing two lists compares addresses.
-        if before is not None and is_same_node and before.series == page.series:
+        if before is not None and is_same_node and before.series == spread.series:
             return before
         origin.default_node = page.default_node
         known = before.resolved if before is not None and is_same_node else {}
-        resolved = self._resolve(page, known)
+        resolved = self._resolve(spread.series, page.default_node, known)
         rows = rows_of(
             [one if one.fate is Fate.KEPT else None for one in resolved],
             resolved,
-            page.values,
+            spread.values.tolist(),
             self._indices,
         )
         gap_seconds = self._settings.counter_gap_seconds
-        plan = page_plan(page.series, resolved, rows, self._catalogue, self._ownership, gap_seconds)
+        plan = page_plan(
+            spread.series, resolved, rows, self._catalogue, self._ownership, gap_seconds
+        )
         if before is not None:
             before.readings.remember_in(origin.counters)
         origin.counters.forget_before(page.taken_seconds)
         plan.readings.continue_from(origin.counters)
         return plan
 
-    def _resolve(self, page: RawPage, known: Mapping[Series, Resolved]) -> list[Resolved]:
+    def _resolve(
+        self,
+        series: Sequence[Series],
+        default_node: NodeName | None,
+        known: Mapping[Series, Resolved],
+    ) -> list[Resolved]:
         resolve = self._resolver.resolve
-        return [known.get(one) or resolve(one, page.default_node) for one in page.series]
+        return [known.get(one) or resolve(one, default_node) for one in series]
 
-    def _read(self, plan: PagePlan, page: RawPage, rejected: Rejected) -> PageRead:
-        judged = judge(np.asarray(page.values, np.float64), plan.values, self._units)
+    def _read(
+        self, plan: PagePlan, spread: SpreadPage, now_seconds: float, rejected: Rejected
+    ) -> PageRead:
+        judged = judge(spread.values, spread.is_there, plan.values, self._units)
         count_reasons(judged, plan.values, rejected)
         raw, winners = _first_valid(plan, judged)
-        self._leave_out_second_names(plan, raw, page.taken_seconds, rejected)
-        return PageRead(raw, *_with_rates(plan, raw, page.taken_seconds, rejected), winners)
+        self._leave_out_second_names(plan, raw, now_seconds, rejected)
+        return PageRead(raw, *_with_rates(plan, raw, now_seconds, rejected), winners)
 
     def _leave_out_second_names(
         self, plan: PagePlan, raw: Floats, now_seconds: float, rejected: Rejected
@@ -161,6 +171,25 @@ class TelemetryCleaner:
         for at in np.flatnonzero(is_valid & ~admitted):
             rejected["other_dialect", lanes.lanes[at].metric] += 1
         owned[~admitted] = np.nan
+
+
+def _presence_facts(origin: _Origin, plan: PagePlan, page: RawPage) -> list[NodeFact]:
+    facts: list[NodeFact] = []
+    if plan is not origin.plan or origin.presence.is_blind:
+        if page.is_whole:
+            facts = origin.presence.whole_page(plan.gpus, page.taken_seconds)
+        else:
+            nodes = {plan.resolved[one].node for one in page.series}
+            gpus = {node: gpus for node, gpus in plan.gpus.items() if node in nodes}
+            facts = origin.presence.part(gpus, page.taken_seconds)
+    origin.presence.page(page.taken_seconds)
+    return facts
+
+
+def _unused(plan: PagePlan, spread: SpreadPage) -> Rejected:
+    """What is left out of the page whatever its values."""
+    is_there = spread.is_there
+    return Counter(why for at, why in plan.unused.items() if is_there is None or is_there[at])
 
 
 def _first_valid(plan: PagePlan, judged: Judged) -> tuple[Floats, Indices]:

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from paramedic.ingest.contract import NodeName
 
@@ -27,16 +27,15 @@ class GpuLabels:
     """As the exporter spells it."""
     claimed: int | None
     """The index that the exporter gives it now."""
+    key: str | None = field(init=False)
+    """The UUID in one spelling; None where only an index is known."""
 
-    @property
-    def key(self) -> str | None:
-        """The UUID in one spelling; None where only an index is known."""
-        if self.uuid is None:
-            return None
-        key = self.uuid.lower().removeprefix("gpu-")
-        if self.claimed is not None and _PLACEHOLDER.fullmatch(key):
-            return None
-        return key
+    def __post_init__(self) -> None:
+        """Work the key out once: it is asked for more often than anything else."""
+        key = None if self.uuid is None else self.uuid.lower().removeprefix("gpu-")
+        if key is not None and self.claimed is not None and _PLACEHOLDER.fullmatch(key):
+            key = None
+        object.__setattr__(self, "key", key)
 
 
 def gpu_of(name: str, labels: Mapping[str, str]) -> GpuLabels | None:

@@ -5,7 +5,7 @@ A metric that is summed over devices has one lane a device, all leading to one c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paramedic.ingest.catalogue.metric import Exported, Over
@@ -50,8 +50,8 @@ class PageLanes:
     """Positions in the page of the series that are used, the preferred one of a lane first."""
     lane_of: tuple[int, ...]
     """The lane of each of these."""
-    repeated: Mapping[str, int]
-    """How many series of each metric only repeat another."""
+    repeated: tuple[int, ...]
+    """Positions in the page of series that only repeat another."""
 
 
 def lanes_of(resolved: Sequence[Resolved], rows: Sequence[Row | None]) -> PageLanes:
@@ -65,7 +65,7 @@ def lanes_of(resolved: Sequence[Resolved], rows: Sequence[Row | None]) -> PageLa
     numbers: dict[LaneKey, int] = {}
     lanes: list[Lane] = []
     lane_of: list[int] = []
-    repeated: dict[str, int] = {}
+    repeated: list[int] = []
     for *_, at in order:
         one, row = resolved[at], rows[at]
         assert row is not None
@@ -74,6 +74,6 @@ def lanes_of(resolved: Sequence[Resolved], rows: Sequence[Row | None]) -> PageLa
         if number == len(lanes):
             lanes.append(Lane(key, one.exported))
         else:
-            repeated[one.metric] = repeated.get(one.metric, 0) + 1
+            repeated.append(at)
         lane_of.append(number)
-    return PageLanes(tuple(lanes), tuple(at for *_, at in order), tuple(lane_of), repeated)
+    return PageLanes(tuple(lanes), tuple(at for *_, at in order), tuple(lane_of), tuple(repeated))

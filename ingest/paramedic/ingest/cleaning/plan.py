@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +21,8 @@ from paramedic.ingest.contract import NodeName
 from paramedic.ingest.sources.port import Series
 
 _REJECTED_FATES = (Fate.NO_NODE, Fate.NO_GPU)
+# An exporter gives every series of a row the same labels of job and role, save for odd moments.
+_SERIES_ASKED_FOR_LABELS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,8 @@ class PagePlan:
     uuids: Mapping[Row, str]
     gpus: Mapping[NodeName, Mapping[int, str | None]]
     """GPUs of each node that the page shows."""
-    rejected: Counter[tuple[str, str]]
-    """What is left out of every such page, whatever its values."""
+    unused: Mapping[int, tuple[str, str]]
+    """Reason and metric of series that are left out whatever their values, by position."""
     uncatalogued: tuple[str, ...]
     """Exporters' names that the catalogue does not know."""
 
@@ -92,7 +93,7 @@ def page_plan(
         labels=_labels_of_rows(resolved, rows.of_series),
         uuids=rows.uuids,
         gpus=_gpus_of_nodes(rows),
-        rejected=_rejected(resolved, rows.of_series, lanes.repeated),
+        unused=_unused(resolved, rows.of_series, lanes.repeated),
         uncatalogued=_uncatalogued(resolved),
     )
 
@@ -116,22 +117,17 @@ def _lane_plan(lanes: Sequence[Lane], lane_of: Sequence[int], ownership: Ownersh
 def _labels_of_rows(
     resolved: Sequence[Resolved], rows: Sequence[Row | None]
 ) -> dict[Row, Mapping[str, str]]:
-    """What a row's series agree on; of a label on which they differ (`hpc_job` of a GPU that two
-    jobs share) the first is kept for GPUs and none for nodes, whose series differ by device."""
+    """What a row's first series say together; the first speaks where they differ (`hpc_job` of a
+    GPU that two jobs share). Labels of a part of the row, such as a device, are left out."""
     labels: dict[Row, dict[str, str]] = {}
-    differing: dict[Row, set[str]] = {}
-    merged: set[tuple[Row, int]] = set()
+    asked: dict[Row, int] = {}
     for one, row in zip(resolved, rows, strict=True):
-        if row is None or (row, id(one.labels)) in merged:
+        if row is None or asked.get(row, 0) >= _SERIES_ASKED_FOR_LABELS:
             continue
-        merged.add((row, id(one.labels)))
-        of_row = labels.setdefault(row, {})
-        for label, value in one.labels.items():
-            if of_row.setdefault(label, value) != value and row[1] is None:
-                differing.setdefault(row, set()).add(label)
-    for row, names in differing.items():
-        for label in names:
-            del labels[row][label]
+        asked[row] = asked.get(row, 0) + 1
+        parts = one.exported.parts if one.exported is not None else ()
+        said = {label: text for label, text in one.labels.items() if label not in parts}
+        labels[row] = said | labels.get(row, {})
     return dict(labels)
 
 
@@ -145,18 +141,16 @@ def _gpus_of_nodes(rows: PageRows) -> dict[NodeName, dict[int, str | None]]:
     return gpus
 
 
-def _rejected(
-    resolved: Sequence[Resolved], rows: Sequence[Row | None], repeated: Mapping[str, int]
-) -> Counter[tuple[str, str]]:
-    rejected: Counter[tuple[str, str]] = Counter()
-    for one, row in zip(resolved, rows, strict=True):
+def _unused(
+    resolved: Sequence[Resolved], rows: Sequence[Row | None], repeated: Sequence[int]
+) -> dict[int, tuple[str, str]]:
+    unused = {at: ("duplicate", resolved[at].metric) for at in repeated}
+    for at, (one, row) in enumerate(zip(resolved, rows, strict=True)):
         if one.fate in _REJECTED_FATES:
-            rejected[one.fate.value, one.metric] += 1
+            unused[at] = (one.fate.value, one.metric)
         elif one.fate is Fate.KEPT and row is None:
-            rejected[Fate.NO_GPU.value, one.metric] += 1
-    for metric, count in repeated.items():
-        rejected["duplicate", metric] += count
-    return rejected
+            unused[at] = (Fate.NO_GPU.value, one.metric)
+    return unused
 
 
 def _uncatalogued(resolved: Sequence[Resolved]) -> tuple[str, ...]:

@@ -42,6 +42,8 @@ class Reason(IntEnum):
     INFINITE = 3
     OUT_OF_RANGE = 4
     UNIT_UNDECIDED = 5
+    ABSENT = 6
+    """Not on this page: nothing was left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def value_plan(
     )
 
 
-def judge(raw: Floats, plan: ValuePlan, units: UnitMemory) -> Judged:
+def judge(raw: Floats, is_there: Booleans | None, plan: ValuePlan, units: UnitMemory) -> Judged:
     """Canonical values of the used series, in the plan's order."""
     taken = raw[plan.take]
     reasons = np.zeros(len(taken), np.int8)
@@ -101,6 +103,8 @@ def judge(raw: Floats, plan: ValuePlan, units: UnitMemory) -> Judged:
     reasons[np.isinf(taken)] = Reason.INFINITE
     reasons[np.isnan(taken)] = Reason.NOT_A_NUMBER
     reasons[plan.may_be_blank & is_blank(taken)] = Reason.BLANK_SENTINEL
+    if is_there is not None:
+        reasons[~is_there[plan.take]] = Reason.ABSENT
     return Judged(values, reasons)
 
 
@@ -115,7 +119,8 @@ def is_blank(raw: Floats) -> Booleans:
 
 def count_reasons(judged: Judged, plan: ValuePlan, into: Counter[tuple[str, str]]) -> None:
     """Count what was left out, by reason and metric."""
-    for at in np.flatnonzero(judged.reasons):
+    is_counted = (judged.reasons != Reason.NONE) & (judged.reasons != Reason.ABSENT)
+    for at in np.flatnonzero(is_counted):
         reason = Reason(int(judged.reasons[at])).name.lower()
         into[(reason, plan.metrics[at])] += 1
 

@@ -25,6 +25,8 @@ RECENT = "gpu_xid_recent"
 TOTAL = "gpu_xid_events_total"
 _SAME_EVENT_SECONDS = 60.0
 _REMEMBERED_EVENTS = 4096
+# A GPU of which a part of an answer shows no code may have one on the next.
+_PART_PATIENCE_SECONDS = 60.0
 
 Code = tuple[Row, int]
 
@@ -46,7 +48,7 @@ class XidLanes:
         self.at: Indices = np.array(found, np.intp)
         self.lanes = tuple(lanes[at] for at in found)
         self.last = np.full(len(found), np.nan)
-        self.rows = frozenset(lane.row for lane in lanes if lane.row[1] is not None)
+        self.rows = frozenset(lane.row for lane in lanes if _tells_of_xids(lane))
         self.is_first_page = True
 
 
@@ -56,13 +58,20 @@ class XidWatch:
     def __init__(self) -> None:
         self._levels: dict[Row, int] = {}
         self._counts: dict[tuple[str, Row, int], float] = {}
-        self._seen: set[Row] = set()
+        self._first_seen: dict[Row, float] = {}
+        self._known_before = -np.inf
         self._told: dict[Code, tuple[float, str]] = {}
 
     def facts(
-        self, page: XidLanes, lanes: Floats, now_seconds: float, uuids: Mapping[Row, str]
+        self,
+        page: XidLanes,
+        lanes: Floats,
+        now_seconds: float,
+        uuids: Mapping[Row, str],
+        is_whole: bool,
     ) -> tuple[NodeFact, ...]:
         """The events of a page, whose lanes' values are given (NaN: not observed)."""
+        self._known_before = now_seconds - (0.0 if is_whole else _PART_PATIENCE_SECONDS)
         values = lanes[page.at]
         changed = np.flatnonzero(~np.isnan(values) & (values != page.last))
         if not len(changed) and not page.is_first_page:
@@ -71,7 +80,9 @@ class XidWatch:
         news = self._news_of_counts(page, values, changed, now_seconds)
         self._add_levels(page, values, changed, now_seconds, news)
         if page.is_first_page:
-            self._remember_rows(page)
+            page.is_first_page = False
+            for row in page.rows:
+                self._first_seen.setdefault(row, now_seconds)
         return tuple(
             _fact(code, one, now_seconds, uuids.get(code[0])) for code, one in news.items()
         )
@@ -101,7 +112,7 @@ class XidWatch:
         before = self._counts.get(key)
         self._counts[key] = value
         if before is None:
-            if code[0] not in self._seen and lane.metric == TOTAL:
+            if not self._is_known(code[0]) and lane.metric == TOTAL:
                 return _News(int(value), lane.key[2], is_sticky=True) if value > 0 else None
             before = 0.0
         has_restarted = lane.metric == TOTAL and value < before
@@ -120,7 +131,7 @@ class XidWatch:
             lane = page.lanes[at]
             if lane.metric != LEVEL:
                 continue
-            before = self._levels.get(lane.row)
+            before = self._levels.get(lane.row, 0 if self._is_known(lane.row) else None)
             code = (lane.row, int(values[at]))
             self._levels[lane.row] = code[1]
             if code[1] in (0, before):
@@ -131,12 +142,9 @@ class XidWatch:
                 news[code] = _News(1, lane.key[2], is_sticky=before is None)
                 self._tell(code, "level", now_seconds)
 
-    def _remember_rows(self, page: XidLanes) -> None:
-        """From now on a GPU of this page without a code is one on which none has happened."""
-        page.is_first_page = False
-        for row in page.rows:
-            self._levels.setdefault(row, 0)
-        self._seen |= page.rows
+    def _is_known(self, row: Row) -> bool:
+        """Whether the GPU was there before, so that no code so far means that there was none."""
+        return self._first_seen.get(row, np.inf) < self._known_before
 
     def _was_told(self, code: Code, by: str, now_seconds: float, count: int) -> bool:
         """Whether gauge and counter speak of one event, each on a page of its own."""
@@ -150,6 +158,11 @@ class XidWatch:
         if len(self._told) > _REMEMBERED_EVENTS:
             self._told.clear()
         self._told[code] = (now_seconds, by)
+
+
+def _tells_of_xids(lane: Lane) -> bool:
+    """Whether the exporter would show a code of this GPU, if there were one."""
+    return lane.exported is not None and lane.exported.dialect.startswith("dcgm")
 
 
 def _code_of(lane: Lane) -> Code | None:
