@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -12,10 +13,11 @@ from paramedic.ingest.synthetic.causes import Causes
 from paramedic.ingest.synthetic.cluster import SyntheticCluster
 from paramedic.ingest.synthetic.configuration import ClusterConfig, Shape, Work
 from paramedic.ingest.synthetic.faults.plan import FaultPlan
+from paramedic.ingest.synthetic.reading import Second
 
-WARM = 18
+WARM = 12
 """By then a small cluster trains at its usual pace."""
-QUICK = Work(compute_seconds=0.7, warm_up_steps=3, starting_seconds=2.0)
+QUICK = Work(compute_seconds=0.7, warm_up_steps=1, starting_seconds=1.5)
 
 
 @dataclass(frozen=True)
@@ -50,19 +52,25 @@ def never_pausing(work: Work = QUICK) -> Work:
     return replace(work, checkpoint_every_seconds=1e9, evaluation_every_seconds=1e9)
 
 
+@cache
+def past(cluster: SyntheticCluster) -> Sequence[Second]:
+    """Its first seconds, lived once for all who look at them."""
+    return tuple(cluster.seconds(0, WARM + 12))
+
+
 def gpu_mean(cluster: SyntheticCluster, metric: str, first: int, number: int = 8) -> Floats:
     """The mean of each GPU over some seconds."""
-    mean: Floats = np.mean([s.gpu[metric] for s in cluster.seconds(first, number)], axis=0)
+    mean: Floats = np.mean([s.gpu[metric] for s in past(cluster)[first : first + number]], axis=0)
     return mean
 
 
 def node_mean(cluster: SyntheticCluster, metric: str, first: int, number: int = 8) -> Floats:
-    mean: Floats = np.mean([s.node[metric] for s in cluster.seconds(first, number)], axis=0)
+    mean: Floats = np.mean([s.node[metric] for s in past(cluster)[first : first + number]], axis=0)
     return mean
 
 
 def rank_mean(cluster: SyntheticCluster, metric: str, first: int, number: int = 8) -> Floats:
     """Over the seconds in which a step ended."""
-    seconds = cluster.seconds(first, number)
+    seconds = past(cluster)[first : first + number]
     mean: Floats = np.mean([s.rank[metric] for s in seconds if metric in s.rank], axis=0)
     return mean

@@ -26,7 +26,7 @@ STORMY = ClusterConfig(
                     data_stalls_per_node_day=4000.0),
     observation=Observation(glitches_per_gpu_day=4000.0, lost_scrapes_per_node_day=8000.0),
 )  # fmt: skip
-SECONDS = 40
+SECONDS = 20
 
 
 @cache
@@ -39,7 +39,7 @@ def told(second: object) -> tuple[tuple[Table, ...], tuple[Event, ...]]:
     return repr(second.tables()), repr(second.events)  # type: ignore[attr-defined, return-value]
 
 
-@settings(max_examples=6)
+@settings(max_examples=5)
 @given(asked=st.lists(st.integers(0, SECONDS - 1), min_size=1, max_size=3))
 def test_a_second_is_the_same_whatever_was_asked_before(asked: list[int]) -> None:
     cluster = SyntheticCluster(STORMY)

@@ -76,8 +76,8 @@ def test_every_dialect_gives_back_the_generated_values(dialect: Dialect) -> None
     config = replace(configured(nodes=2, gpus=2, work=QUICK), weather=STORM)
     cluster = SyntheticCluster(config)
     reader = Reader(cluster, dialect)
-    reader.read(cluster.second(12))
-    for second in cluster.seconds(13, 8):
+    reader.read(cluster.second(4))
+    for second in cluster.seconds(5, 5):
         wanted = {
             cell: value
             for cell, value in cells(second.tables()).items()
@@ -96,7 +96,7 @@ def test_what_cannot_be_is_left_out_and_the_rest_is_right() -> None:
     cluster = SyntheticCluster(replace(configured(nodes=2, gpus=4), observation=odd))
     reader = Reader(cluster, Dialect.CLASSIC)
     spikes = 0
-    for second in cluster.seconds(12, 10):
+    for second in cluster.seconds(3, 8):
         found = reader.read(second)
         spikes += len(second.spikes)
         for spike in second.spikes:
@@ -111,7 +111,7 @@ def test_after_a_lost_scrape_levels_are_right_at_once() -> None:
     lossy = replace(Observation.perfect(), lost_scrapes_per_node_day=20_000.0)
     cluster = SyntheticCluster(replace(configured(nodes=2, gpus=2), observation=lossy))
     reader = Reader(cluster, Dialect.SI)
-    for second in cluster.seconds(12, 12):
+    for second in cluster.seconds(3, 8):
         wanted = cells(second.tables())
         found = reader.read(second)
         power = [cell for cell in wanted if cell[2] in ("gpu_power_watts", "load_average")]

@@ -13,6 +13,7 @@ from ingest.synthetic.clusters import (
     gpu_mean,
     never_pausing,
     node_mean,
+    past,
     pressed,
     rank_mean,
 )
@@ -56,7 +57,7 @@ def test_a_waiting_gpu_is_utilised_and_neither_computes_nor_draws_power() -> Non
 
 
 def test_no_step_ends_while_one_gpu_stands_still_and_hearts_go_on_beating() -> None:
-    rows = [second.rank for second in with_a_stopped_gpu().seconds(WARM + 2, 8)]
+    rows = [second.rank for second in past(with_a_stopped_gpu())[WARM + 2 : WARM + 10]]
     assert {row["step"][0, 0] for row in rows} == {rows[0]["step"][0, 0]}
     assert all("step_seconds" not in row for row in rows)
     beats = [row["heartbeat"][0, 0] for row in rows]
@@ -73,7 +74,7 @@ def test_the_job_goes_at_the_pace_of_the_gpu_that_lost_tensor_activity() -> None
 
 def test_the_gpu_that_lost_tensor_activity_shows_half_of_what_its_peers_show() -> None:
     cluster = with_tensor_loss()
-    tensor = gpu_mean(cluster, "gpu_tensor_active_ratio", AFTER, 16)
+    tensor = gpu_mean(cluster, "gpu_tensor_active_ratio", AFTER, 10)
     assert tensor[SLOW] / np.median(others(tensor)) == pytest.approx(0.5, abs=0.03)
     before = gpu_mean(cluster, "gpu_tensor_active_ratio", BEFORE)
     assert before[SLOW] == pytest.approx(np.median(before), rel=0.03)
@@ -106,12 +107,12 @@ def test_a_slow_clock_does_not_show_in_tensor_activity_but_in_who_waits() -> Non
         causes.clock_limit_ratio[SLOW] = 0.6
 
     cluster = pressed(cap, configured(work=never_pausing()))
-    clocks = gpu_mean(cluster, "gpu_sm_clock_hertz", AFTER, 16)
+    clocks = gpu_mean(cluster, "gpu_sm_clock_hertz", AFTER, 10)
     assert clocks[SLOW] == pytest.approx(0.6 * 1.98e9, rel=0.02)
     assert others(clocks).min() > 1.9e9
-    waits = rank_mean(cluster, "collective_seconds", AFTER, 16)
+    waits = rank_mean(cluster, "collective_seconds", AFTER, 10)
     assert waits[SLOW] == waits.min()
-    cycles = gpu_mean(cluster, "gpu_tensor_active_ratio", AFTER, 16) * clocks
+    cycles = gpu_mean(cluster, "gpu_tensor_active_ratio", AFTER, 10) * clocks
     assert cycles[SLOW] == pytest.approx(np.median(cycles), rel=0.08)
 
 
@@ -168,7 +169,7 @@ def test_one_slow_gpu_slows_the_job_in_every_layout(stages: int, experts: int) -
 
     cluster = pressed(slow, configured(stages=stages, experts=experts, work=never_pausing()))
     longer = rank_mean(cluster, "step_seconds", AFTER) / rank_mean(cluster, "step_seconds", BEFORE)
-    assert (longer > 1.5).all()
+    assert (longer > 1.35).all()
     assert np.ptp(longer) == pytest.approx(0.0, abs=1e-9)
 
 
