@@ -55,9 +55,10 @@ class RankTelemetry:
     def _mean(
         self, ended: Sequence[EndedStep], value: Callable[[EndedStep], Floats | float]
     ) -> Floats:
-        whole = [np.broadcast_to(value(step), self._shape) for step in ended]
-        mean: Floats = np.mean(whole, axis=0)
-        return mean
+        total = value(ended[0])
+        for step in ended[1:]:
+            total = total + value(step)
+        return np.full(self._shape, total / len(ended))
 
     def _bytes(self) -> float:
         work = self._work
