@@ -178,6 +178,8 @@ class Verdict:
     action: Recommendation
     rank: int | None = field(default=None)
     """The rank that the node carried, where one is known (optional field)."""
+    first_detected_at: datetime | None = field(default=None)
+    """`detected_at` of the first firing, which stays when that moves on (optional field)."""
 
     def to_json(self) -> bytes:
         """The verdict as a single line of JSON, times in RFC 3339."""
@@ -218,7 +220,11 @@ class Verdict:
                 "reason": self.action.reason,
             },
         }
-        return fields if self.rank is None else {**fields, "rank": self.rank}
+        if self.rank is not None:
+            fields["rank"] = self.rank
+        if self.first_detected_at is not None:
+            fields["first_detected_at"] = format_time(self.first_detected_at)
+        return fields
 
     @classmethod
     def from_json(cls, payload: bytes) -> Verdict:
@@ -256,7 +262,12 @@ class Verdict:
                 RecommendedAction(fields["action"]["recommended"]), fields["action"]["reason"]
             ),
             rank=fields.get("rank"),
+            first_detected_at=_time_or_none(fields.get("first_detected_at")),
         )
+
+
+def _time_or_none(text: str | None) -> datetime | None:
+    return None if text is None else parse_time(text)
 
 
 class VerdictFormatError(ValueError):

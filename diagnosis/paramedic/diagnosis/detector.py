@@ -11,18 +11,25 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.cards import is_return, judge_card
 from paramedic.diagnosis.comparable import comparable_part, judged_part
 from paramedic.diagnosis.contract import Fault
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.exits import judge_exit
 from paramedic.diagnosis.finding import Trouble, moment
 from paramedic.diagnosis.liveness import Liveness
+from paramedic.diagnosis.machines import KINDS, MachineWatch
 from paramedic.diagnosis.pace import Pace
 from paramedic.diagnosis.picture import JobPicture
-from paramedic.diagnosis.settings import SilenceSettings, StandstillSettings, StragglerSettings
+from paramedic.diagnosis.settings import (
+    DepartureSettings,
+    SilenceSettings,
+    StandstillSettings,
+    StragglerSettings,
+)
 from paramedic.diagnosis.silence import SilenceWatch
 from paramedic.diagnosis.slowness import finding_of
 from paramedic.diagnosis.standstill import StandstillWatch
@@ -52,6 +59,7 @@ class DetectorConfig:
     silence: SilenceSettings = field(default_factory=SilenceSettings)
     standstill: StandstillSettings = field(default_factory=StandstillSettings)
     straggler: StragglerSettings = field(default_factory=StragglerSettings)
+    departure: DepartureSettings = field(default_factory=DepartureSettings)
 
     def build(self, job: JobName) -> JobDetector:
         """A detector that has seen nothing yet."""
@@ -63,12 +71,20 @@ class DetectorConfig:
             liveness=Liveness(self.silence.clock_tolerance_seconds),
             watch=StragglerWatch(self.straggler),
             docket=Docket(job),
+            machines=MachineWatch(self.departure),
+            slot_seconds=self.windows.sampling_seconds,
         )
 
     def resume(self, snapshot: DetectorSnapshot) -> JobDetector:
         """Go on where a snapshot was taken; the settings must be those it was taken with."""
-        windows = JobWindows.resume(self.windows, snapshot.windows)
+        windows = JobWindows.resume(
+            self.windows_of_width(snapshot.state.slot_seconds), snapshot.windows
+        )
         return JobDetector(self, windows, copy.deepcopy(snapshot.state))
+
+    def windows_of_width(self, slot_seconds: int) -> WindowConfig:
+        """The windows' settings for a source of this cadence."""
+        return replace(self.windows, sampling_seconds=slot_seconds)
 
 
 @dataclass(slots=True)
@@ -78,6 +94,9 @@ class DetectorState:
     liveness: Liveness
     watch: StragglerWatch
     docket: Docket
+    machines: MachineWatch
+    slot_seconds: int
+    """How often the job's telemetry comes."""
     picture: JobPicture = field(default_factory=JobPicture)
     pace: Pace = field(default_factory=Pace)
     judged_stretch: float = -math.inf
@@ -93,7 +112,7 @@ class DetectorSnapshot:
 
 
 class JobDetector:
-    """Process exits, silence and stragglers of one job (a Detector)."""
+    """Process exits, silence, stragglers and departed machines of one job (a Detector)."""
 
     name = "paramedic"
 
@@ -132,11 +151,22 @@ class JobDetector:
             over = self._state.docket.close(event.timestamp)
             self._windows = JobWindows(self._config.windows, event.job)
             self._state = self._config.beginning(event.job)
+        self._follow_cadence(event)
         return (*over, *self._judge_event(event))
 
     def adopt(self, verdicts: Sequence[Verdict]) -> None:
         """Take these verdicts for the open ones: a predecessor has told them."""
         self._state.docket.adopt(verdicts)
+
+    def _follow_cadence(self, event: Event) -> None:
+        """With another width of slots the windows begin anew, and what is known of machines."""
+        width = event.details.get("sampling_seconds")
+        if event.kind is not EventKind.JOB_STATE or not isinstance(width, int) or width < 1:
+            return
+        if width != self._state.slot_seconds:
+            self._state.slot_seconds = width
+            self._state.machines = MachineWatch(self._config.departure)
+            self._windows = JobWindows(self._config.windows_of_width(width), event.job)
 
     def _judge_event(self, event: Event) -> tuple[Verdict, ...]:
         picture, docket = self._state.picture, self._state.docket
@@ -149,7 +179,18 @@ class JobDetector:
         if picture.finished:
             return docket.close(event.timestamp)
         fired = () if exit_finding is None else docket.report(exit_finding)
-        return (*fired, *docket.clear_after_recovery(picture))
+        return (*fired, *self._judge_machine_event(event), *docket.clear_after_recovery(picture))
+
+    def _judge_machine_event(self, event: Event) -> Iterator[Verdict]:
+        """What becomes of a machine by an event: a card is lost or there again, a node leaves."""
+        picture, docket = self._state.picture, self._state.docket
+        if event.node is not None and event.node in picture.departed:
+            yield from docket.clear_departed(event.node, event.timestamp)
+        elif is_return(event):
+            reason = f"GPU {event.gpu} of {event.node} is reported again"
+            yield from docket.clear(event.node, Trouble.CARD, event.timestamp, reason, event.gpu)
+        elif (lost := judge_card(event, picture.generation)) is not None:
+            yield from docket.report(lost)
 
     def _follow_sampling(self, event: Event) -> None:
         """Slots are as wide as the job's telemetry is slow, which its job_state events say."""
@@ -164,7 +205,7 @@ class JobDetector:
         for finding in self._silence.judge(self._state.liveness):
             yield from self._state.docket.report(finding)
         for pulse in self._state.liveness.pulses.values():
-            known = self._state.docket.open.get((pulse.node, Trouble.ALIVE))
+            known = self._state.docket.known(pulse.node, Trouble.ALIVE)
             silent = known is not None and known.fault is not Fault.STRAGGLER
             if silent and self._silence.is_alive_again(pulse, frontier):
                 reason = f"rank {pulse.rank} beats again"
@@ -179,7 +220,7 @@ class JobDetector:
         """
         state = self._state
         state.pace.follow(second, state.picture.stretch(math.inf), state.liveness)
-        since, known = state.picture.training_since, state.docket.open.get((None, Trouble.JOB))
+        since, known = state.picture.training_since, state.docket.known(None, Trouble.JOB)
         if known is not None and self._standstill.is_over(known, state.liveness):
             now = moment(
                 max(state.liveness.ranks_reached() or 0, state.pace.newest_step_second or 0)
@@ -192,8 +233,15 @@ class JobDetector:
             yield from () if finding is None else state.docket.report(finding)
 
     def _judge_slot(self, second: int) -> Iterator[Verdict]:
+        if self._state.picture.finished:
+            return
+        yield from self._judge_ranks(second)
+        windows = {kind: self._windows.window_at(kind, second) for kind in KINDS}
+        yield from self._state.machines.judge(windows, self._state.picture, self._state.docket)
+
+    def _judge_ranks(self, second: int) -> Iterator[Verdict]:
         picture, settings = self._state.picture, self._config.straggler
-        if picture.finished or picture.is_past(second) or not picture.is_fit(second, settings):
+        if picture.is_past(second) or not picture.is_fit(second, settings):
             return
         if picture.stretch(second) > self._state.judged_stretch:
             self._state.judged_stretch = picture.stretch(second)
@@ -221,11 +269,13 @@ class JobDetector:
 
     def _acquit(self, second: int) -> Iterator[Verdict]:
         """Resolves stragglers that have long been as fast as their peers."""
-        for (node, trouble), verdict in list(self._state.docket.open.items()):
-            slow_node = node if verdict.fault is Fault.STRAGGLER else None
+        for subject, verdict in list(self._state.docket.open.items()):
+            slow_node = subject.node if verdict.fault is Fault.STRAGGLER else None
             if slow_node is not None and self._state.watch.is_well(slow_node):
                 reason = f"rank {verdict.rank} is as fast as its peers again"
-                yield from self._state.docket.clear(node, trouble, moment(second), reason)
+                yield from self._state.docket.clear(
+                    slow_node, subject.trouble, moment(second), reason
+                )
 
     def _score(self, entity: Entity, second: int) -> AnomalyScores:
         window = self._windows.window_at(entity, second)

@@ -1,6 +1,7 @@
 """The verdicts of one job that are open, and how they come, change and go.
 
-A node, and the job as a whole, has at most one open verdict of each kind of trouble. The trouble of
+A node, and the job as a whole, has at most one open verdict of each kind of trouble (a lost card
+has its own). The trouble of
 a living process gets worse under one id: a straggler that hangs is `updated`, and one that is out
 of reach is so again. The end of the process is hard evidence of another kind and a verdict of its
 own. What is open on a node that has left the job, or of the job itself, is resolved when the job
@@ -18,19 +19,20 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Phase, Status, Verdict, verdict_id
 from paramedic.diagnosis.finding import (
+    OF_THE_MACHINE,
     RECOMMENDATIONS,
     Finding,
+    Subject,
     Trouble,
     is_worse,
-    trouble_of,
+    subject_of,
 )
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.picture import JobPicture
     from paramedic.ingest.contract import JobName, NodeName
 
-_Subject = tuple["NodeName | None", Trouble]
-"""A node, or None for the job as a whole."""
+_LEAVES_WITH_NODE = (Trouble.ALIVE, *OF_THE_MACHINE)
 
 
 class Docket:
@@ -38,10 +40,10 @@ class Docket:
 
     def __init__(self, job: JobName) -> None:
         self._job = job
-        self._open: dict[_Subject, Verdict] = {}
+        self._open: dict[Subject, Verdict] = {}
 
     @property
-    def open(self) -> Mapping[_Subject, Verdict]:
+    def open(self) -> Mapping[Subject, Verdict]:
         """What is open now, by node and kind of trouble."""
         return MappingProxyType(self._open)
 
@@ -55,27 +57,36 @@ class Docket:
 
     def adopt(self, verdicts: Sequence[Verdict]) -> None:
         """Take these for what is open, in place of what was; a predecessor has told them."""
-        self._open = {(one.node, trouble_of(one.fault)): one for one in verdicts}
+        self._open = {subject_of(one.node, one.fault, one.gpu): one for one in verdicts}
 
     def would_change(self, finding: Finding) -> bool:
         """Whether this finding is news: nothing of its kind is open there, or something lesser."""
-        known = self._open.get((finding.node, finding.trouble))
+        known = self._open.get(finding.subject)
         return known is None or is_worse(finding.fault, known.fault)
 
     def report(self, finding: Finding) -> tuple[Verdict, ...]:
         """The verdict that fires or gets worse by this finding; nothing when it is no news."""
         if not self.would_change(finding):
             return ()
-        known = self._open.get((finding.node, finding.trouble))
+        known = self._open.get(finding.subject)
         verdict = _firing(self._job, finding) if known is None else _worse(known, finding)
-        self._open[finding.node, finding.trouble] = verdict
+        self._open[finding.subject] = verdict
         return (verdict,)
 
+    def known(self, node: NodeName | None, trouble: Trouble) -> Verdict | None:
+        """What is open of this kind."""
+        return self._open.get(Subject(node, trouble))
+
     def clear(
-        self, node: NodeName | None, trouble: Trouble, at: datetime, reason: str
+        self,
+        node: NodeName | None,
+        trouble: Trouble,
+        at: datetime,
+        reason: str,
+        gpu: int | None = None,
     ) -> tuple[Verdict, ...]:
         """The resolved verdict, if one was open."""
-        known = self._open.pop((node, trouble), None)
+        known = self._open.pop(Subject(node, trouble, gpu), None)
         return () if known is None else (_resolved(known, at, reason),)
 
     def clear_after_recovery(self, picture: JobPicture) -> tuple[Verdict, ...]:
@@ -84,33 +95,45 @@ class Docket:
         if resumption is None:
             return ()
         over = [
-            (node, trouble)
-            for (node, trouble), verdict in self._open.items()
-            if (trouble is not Trouble.ALIVE or node in departed)
+            subject
+            for subject, verdict in self._open.items()
+            if (subject.trouble not in _LEAVES_WITH_NODE or subject.node in departed)
             and picture.is_over(verdict.generation, verdict.detected_at.timestamp())
         ]
         at = datetime.fromtimestamp(resumption.begun, tz=UTC)
         reason = f"the job trains again in generation {resumption.generation}"
-        return tuple(v for node, trouble in over for v in self.clear(node, trouble, at, reason))
+        return tuple(v for one in over for v in self._clear(one, at, reason))
+
+    def clear_departed(self, node: NodeName, at: datetime) -> tuple[Verdict, ...]:
+        """Resolves what goes with a machine that has left the job."""
+        over = [one for one in self._open if one.node == node and one.trouble in OF_THE_MACHINE]
+        return tuple(v for one in over for v in self._clear(one, at, f"{node} has left the job"))
 
     def close(self, at: datetime) -> tuple[Verdict, ...]:
         """Resolves everything: the job is over."""
         reason = "the job has finished"
-        return tuple(
-            v for node, trouble in list(self._open) for v in self.clear(node, trouble, at, reason)
-        )
+        return tuple(v for one in list(self._open) for v in self._clear(one, at, reason))
+
+    def _clear(self, subject: Subject, at: datetime, reason: str) -> tuple[Verdict, ...]:
+        return self.clear(subject.node, subject.trouble, at, reason, subject.gpu)
 
 
 def _firing(job: JobName, finding: Finding) -> Verdict:
     return Verdict(
         id=verdict_id(
-            job, finding.generation, finding.scope, finding.node, (), None, finding.detected_at
+            job,
+            finding.generation,
+            finding.scope,
+            finding.node,
+            (),
+            finding.gpu,
+            finding.detected_at,
         ),
         job=job,
         generation=finding.generation,
         scope=finding.scope,
         node=finding.node,
-        gpu=None,
+        gpu=finding.gpu,
         members=(),
         status=Status.FIRING,
         phase=finding.phase,
@@ -125,6 +148,7 @@ def _firing(job: JobName, finding: Finding) -> Verdict:
         evidence=finding.evidence,
         action=RECOMMENDATIONS[finding.fault],
         rank=finding.rank,
+        first_detected_at=finding.detected_at,
     )
 
 
@@ -137,6 +161,7 @@ def _worse(known: Verdict, finding: Finding) -> Verdict:
         status=Status.UPDATED,
         onset=min(known.onset, finding.onset),
         detected_at=max(known.detected_at, finding.detected_at),
+        first_detected_at=known.first_detected_at,
     )
 
 

@@ -42,8 +42,10 @@ def judge_exit(event: Event, picture: JobPicture) -> Finding | None:
 
 
 def _summary(event: Event, node: NodeName) -> str:
-    ending = _ending(event)
-    return f"the process of rank {event.rank} on {node} has ended{ending}, and nobody asked it to"
+    what = f"the process of rank {event.rank} on {node} has ended{_ending(event)}"
+    if event.details.get("ended_by") != "launcher":
+        return f"{what}, and nobody asked it to"
+    return f"{what}: the launcher ended it: {event.details.get('reason') or 'it did not say why'}"
 
 
 def _ending(event: Event) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from paramedic.diagnosis.contract import (
     Candidate,
@@ -18,9 +18,7 @@ from paramedic.diagnosis.contract import (
     Severity,
     Tier,
 )
-
-if TYPE_CHECKING:
-    from paramedic.ingest.contract import NodeName
+from paramedic.ingest.contract import NodeName
 
 
 class Trouble(StrEnum):
@@ -32,7 +30,16 @@ class Trouble(StrEnum):
     """The process has ended: hard evidence, and a verdict of its own."""
     JOB = "job"
     """Of the job as a whole: it stands still, or is no longer heard of."""
+    DEPARTED = "departed"
+    """It works, and not as its peers do."""
+    UNHEARD = "unheard"
+    """Its telemetry has ceased while its peers' comes."""
+    CARD = "card"
+    """A GPU is no longer there; every GPU has a verdict of its own."""
 
+
+OF_THE_MACHINE = (Trouble.DEPARTED, Trouble.UNHEARD, Trouble.CARD)
+"""Troubles that go with the node when it leaves the job."""
 
 _BADNESS = {
     Fault.STRAGGLER: 0,
@@ -41,12 +48,15 @@ _BADNESS = {
     Fault.PROCESS_EXIT: 3,
     Fault.TELEMETRY_LOST: 0,
     Fault.THROUGHPUT_DROP: 1,
+    Fault.UNKNOWN: 0,
+    Fault.GPU_CARD_DROP: 0,
 }
 """Compared only within one kind of trouble."""
 _TROUBLE = {
     Fault.PROCESS_EXIT: Trouble.GONE,
-    Fault.TELEMETRY_LOST: Trouble.JOB,
     Fault.THROUGHPUT_DROP: Trouble.JOB,
+    Fault.UNKNOWN: Trouble.DEPARTED,
+    Fault.GPU_CARD_DROP: Trouble.CARD,
 }
 
 RECOMMENDATIONS = {
@@ -67,6 +77,12 @@ RECOMMENDATIONS = {
     ),
     Fault.TELEMETRY_LOST: Recommendation(
         RecommendedAction.NOTIFY, "nobody can say whether the job is well"
+    ),
+    Fault.UNKNOWN: Recommendation(
+        RecommendedAction.RUN_TEST, "it works unlike its peers, and nothing says why"
+    ),
+    Fault.GPU_CARD_DROP: Recommendation(
+        RecommendedAction.REPLACE_NODE, "a GPU that has fallen off the bus needs its node reset"
     ),
 }
 
@@ -89,21 +105,38 @@ class Finding:
     candidates: tuple[Candidate, ...]
     evidence: tuple[Evidence, ...]
     severity: Severity = Severity.P1
+    gpu: int | None = None
+    """None unless it is about this GPU alone."""
 
     @property
     def scope(self) -> Scope:
         """What the verdict will speak of."""
-        return Scope.JOB if self.node is None else Scope.NODE
+        if self.node is None:
+            return Scope.JOB
+        return Scope.NODE if self.gpu is None else Scope.GPU
 
     @property
-    def trouble(self) -> Trouble:
-        """Which open verdict of the node this belongs to."""
-        return trouble_of(self.fault)
+    def subject(self) -> Subject:
+        """Which open verdict this belongs to."""
+        return subject_of(self.node, self.fault, self.gpu)
 
 
-def trouble_of(fault: Fault) -> Trouble:
-    """The kind of trouble that a fault is."""
-    return _TROUBLE.get(fault, Trouble.ALIVE)
+class Subject(NamedTuple):
+    """What there is at most one open verdict of."""
+
+    node: NodeName | None
+    """None for the job as a whole."""
+    trouble: Trouble
+    gpu: int | None = None
+    """Only where every GPU of the node has its own."""
+
+
+def subject_of(node: NodeName | None, fault: Fault, gpu: int | None) -> Subject:
+    """What a verdict with this node, fault and GPU is about."""
+    if fault is Fault.TELEMETRY_LOST:
+        return Subject(node, Trouble.JOB if node is None else Trouble.UNHEARD)
+    trouble = _TROUBLE.get(fault, Trouble.ALIVE)
+    return Subject(node, trouble, gpu if trouble is Trouble.CARD else None)
 
 
 def is_worse(fault: Fault, known: Fault) -> bool:

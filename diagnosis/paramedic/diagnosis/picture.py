@@ -14,8 +14,21 @@ from typing import TYPE_CHECKING
 from paramedic.ingest.contract import EventKind, JobState
 
 if TYPE_CHECKING:
-    from paramedic.diagnosis.settings import StragglerSettings
+    from typing import Protocol
+
     from paramedic.ingest.contract import Event, NodeName
+
+    class Settling(Protocol):
+        """How many seconds nothing is compared after something has begun."""
+
+        @property
+        def settle_seconds(self) -> int:
+            """After the job began to train, or a generation began."""
+
+        @property
+        def pause_settle_seconds(self) -> int:
+            """After a checkpoint or an evaluation."""
+
 
 _PAUSES = (JobState.CHECKPOINTING, JobState.EVALUATING)
 """The job stands still on purpose and goes on as before."""
@@ -126,11 +139,11 @@ class JobPicture:
         """Whether the stretch that this second belongs to is known to be over."""
         return self.stretch(second) < self.stretch(math.inf)
 
-    def is_fit(self, second: int, settings: StragglerSettings) -> bool:
+    def is_fit(self, second: int, settings: Settling) -> bool:
         """Whether the job was training steadily in this second, so that ranks can be compared."""
         return self.fit_part(range(second, second + 1), settings)[0]
 
-    def fit_part(self, seconds: range, settings: StragglerSettings) -> list[bool]:
+    def fit_part(self, seconds: range, settings: Settling) -> list[bool]:
         """`is_fit` of each of these seconds."""
         fit = [False] * len(seconds)
         beginnings = sorted(self._beginnings)
@@ -142,7 +155,7 @@ class JobPicture:
                 _mark(fit, seconds, math.floor(begun), ended + settle, as_fit=False)
         return fit
 
-    def _stretches(self, settings: StragglerSettings) -> list[tuple[float, float, JobState, int]]:
+    def _stretches(self, settings: Settling) -> list[tuple[float, float, JobState, int]]:
         """Begin, end, state, and how long after its end nothing is compared."""
         ends = [begun for begun, *_ in self._states[1:]] + [math.inf]
         return [

@@ -111,3 +111,52 @@ class StragglerSettings:
             )
         if not 0 <= self.noise_correlation < 1:
             raise ValueError(f"noise_correlation must be in 0..1, not {self.noise_correlation}")
+
+
+@dataclass(frozen=True, slots=True)
+class DepartureSettings:
+    """When a GPU or a node counts as departed from its peers.
+
+    Evidence is counted in nats: a row-slot that one healthy row-slot in e^n is as odd as is worth
+    n of them. The decision level follows from the stated rate of false alarms; see
+    `paramedic.diagnosis.evidence`.
+    """
+
+    false_alarms_per_job_day: float = 0.01
+    """Tolerated false alarms of one job in one day, all its GPUs and nodes together."""
+    expected_faults_per_job_day: float = 0.2
+    """How often a machine really departs; with the rate above it gives the confidence."""
+    smoothing_seconds: tuple[float, ...] = (2.0, 12.0)
+    """Departures are judged at these paces: the first is quick, the last finds the weakest."""
+    allowance_nats: float = 6.0
+    """A slot less odd than this speaks for a row: one healthy slot in 400 is as odd."""
+    gpu_harmless_seconds: float = 8.0
+    """However far out a GPU is, it is not named by less than so much of it: sensors glitch."""
+    node_harmless_seconds: float = 60.0
+    """The same of what a host does: chores run there now and then."""
+    least_slots: int = 3
+    """No fewer slots than these decide, however wide they are."""
+    settle_seconds: int = 20
+    """Slots left out after the job began to train, and after a row appeared."""
+    pause_settle_seconds: int = 5
+    """Slots left out after a checkpoint or an evaluation."""
+    largest_crowd_share: float = 1 / 3
+    """When more of the rows than this depart, nobody can be accused."""
+    healthy_seconds_to_resolve: float = 60.0
+    """So long without any evidence, and the machine is well again."""
+    telemetry_timeout_seconds: float = 30.0
+    """So long without a node's telemetry while others' comes, and it counts as lost."""
+
+    def __post_init__(self) -> None:
+        if self.false_alarms_per_job_day <= 0 or self.expected_faults_per_job_day <= 0:
+            raise ValueError(
+                f"false_alarms_per_job_day ({self.false_alarms_per_job_day}) and"
+                f" expected_faults_per_job_day ({self.expected_faults_per_job_day}) must be above 0"
+            )
+        if not self.smoothing_seconds:
+            raise ValueError("smoothing_seconds must name one pace at least")
+        if self.allowance_nats <= 1:
+            raise ValueError(
+                f"allowance_nats must be above 1, the mean of healthy slots, not"
+                f" {self.allowance_nats}"
+            )

@@ -31,6 +31,25 @@ def leave_one_out_median(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(known, (low + high) / 2, np.nan)
 
 
+def leave_one_out_quantiles(
+    values: NDArray[np.float64], shares: tuple[float, ...]
+) -> list[NDArray[np.float64]]:
+    """For each share and entry of the last axis: what so many of the other entries do not exceed.
+
+    NaN as in `leave_one_out_median`.
+
+    >>> leave_one_out_quantiles(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), (0.75,))[0].tolist()
+    [4.0, 4.0, 4.0, 3.0, 3.0]
+    """
+    if values.shape[-1] == 0:
+        return [values.copy() for _ in shares]
+    ordered = np.sort(values, axis=-1)
+    others = np.count_nonzero(~np.isnan(values), axis=-1, keepdims=True) - 1
+    known = (others >= _FEWEST_OTHERS) & ~np.isnan(values)
+    positions = (np.ceil(others * share).astype(np.intp) - 1 for share in shares)
+    return [np.where(known, _without_own(values, ordered, at), np.nan) for at in positions]
+
+
 def _without_own(
     values: NDArray[np.float64], ordered: NDArray[np.float64], position: NDArray[np.int_]
 ) -> NDArray[np.float64]:

@@ -1,0 +1,95 @@
+"""The machines of one job: which depart from their peers, which are no longer heard of.
+
+Only jobs with GPU telemetry are judged: what an agent says of a process that shares its machine
+with the whole job has no peers. A node that has failed in another way is not named a second time.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.absence import AbsenceWatch
+from paramedic.diagnosis.contract import Phase
+from paramedic.diagnosis.departing import finding_of_absence, finding_of_departure
+from paramedic.diagnosis.departures import DepartureWatch
+from paramedic.diagnosis.finding import Trouble, moment
+from paramedic.ingest.contract import Entity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from paramedic.diagnosis.contract import Verdict
+    from paramedic.diagnosis.docket import Docket
+    from paramedic.diagnosis.finding import Finding
+    from paramedic.diagnosis.picture import JobPicture
+    from paramedic.diagnosis.settings import DepartureSettings
+    from paramedic.ingest.contract import NodeName, Window
+
+KINDS = (Entity.GPU, Entity.NODE)
+
+
+@dataclass(slots=True)
+class MachineWatch:
+    """Departures and absences of one job."""
+
+    settings: DepartureSettings
+    departures: DepartureWatch = field(init=False)
+    absences: AbsenceWatch = field(init=False)
+    _stretch: float = -math.inf
+
+    def __post_init__(self) -> None:
+        self.departures = DepartureWatch(self.settings)
+        self.absences = AbsenceWatch(self.settings.telemetry_timeout_seconds)
+
+    def judge(
+        self, windows: Mapping[Entity, Window], picture: JobPicture, docket: Docket
+    ) -> Iterator[Verdict]:
+        """What the newest slot decides; windows of GPUs and nodes that end in one slot."""
+        gpus = windows[Entity.GPU]
+        if not gpus.rows:
+            return
+        yield from self._judge_absences(windows, picture, docket)
+        second = gpus.last_second
+        if picture.is_past(second) or not picture.is_fit(second, self.settings):
+            return
+        if picture.stretch(second) > self._stretch:
+            self._stretch = picture.stretch(second)
+            self.departures.restart()
+        for departure in self.departures.weigh(windows):
+            finding = finding_of_departure(
+                departure, picture.generation, self.departures.suspicion(), self.settings
+            )
+            yield from _report(finding, picture, docket)
+        yield from self._acquit(docket, second, gpus.slot_seconds)
+
+    def _judge_absences(
+        self, windows: Mapping[Entity, Window], picture: JobPicture, docket: Docket
+    ) -> Iterator[Verdict]:
+        for absence in self.absences.judge(windows):
+            yield from _report(finding_of_absence(absence, picture.generation), picture, docket)
+        second = windows[Entity.GPU].last_second
+        for node in _open(docket, Trouble.UNHEARD):
+            if self.absences.is_back(node):
+                reason = f"the telemetry of {node} comes again"
+                yield from docket.clear(node, Trouble.UNHEARD, moment(second), reason)
+
+    def _acquit(self, docket: Docket, second: int, slot_seconds: int) -> Iterator[Verdict]:
+        for node in _open(docket, Trouble.DEPARTED):
+            if self.departures.is_well(node, slot_seconds):
+                reason = f"{node} works like its peers again"
+                yield from docket.clear(node, Trouble.DEPARTED, moment(second), reason)
+
+
+def _open(docket: Docket, trouble: Trouble) -> list[NodeName]:
+    return [one.node for one in docket.open if one.trouble is trouble and one.node is not None]
+
+
+def _report(finding: Finding, picture: JobPicture, docket: Docket) -> tuple[Verdict, ...]:
+    """What the finding fires, unless the node has left or it is known why it departs."""
+    is_failed = any(
+        verdict.node == finding.node and verdict.phase is Phase.FAILED
+        for verdict in docket.open.values()
+    )
+    return () if is_failed or finding.node in picture.departed else docket.report(finding)
