@@ -85,6 +85,7 @@ def test_spaces_timestamps_exemplars_and_quoted_names_change_nothing(line: str) 
         (r"C:\dir", "C:\\dir"),
         (r"two\nlines", "two\nlines"),
         ("} 5", "} 5"),
+        ('{"a": "b, c"}', '{"a": "b, c"}'),
         ("a,b={}", "a,b={}"),
         ("# {x}", "# {x}"),
         ("größer", "größer"),

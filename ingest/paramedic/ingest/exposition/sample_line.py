@@ -15,7 +15,7 @@ _LABEL = re.compile(
     r'[\s,]*(?:([a-zA-Z_][a-zA-Z0-9_.:/-]*)\s*=\s*"|"((?:[^"\\]|\\.)*)"(\s*=\s*")?)'
 )
 _NEXT_LABEL = re.compile(r'\s*,\s*(?:"(?:[^"\\]|\\.)*"|[a-zA-Z_][a-zA-Z0-9_.:/-]*)\s*=\s*"')
-_CLOSING = re.compile(r"[\s,]*\}\s*(?:\S|$)")
+_CLOSING = re.compile(r"[\s,]*\}(?:\s+\S|\s*$|[-+.0-9NIni])")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "\\": "\\", '"': '"'}
 
