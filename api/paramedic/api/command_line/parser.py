@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from paramedic.api.command_line.capture_verb import CAPTURE
 from paramedic.api.command_line.collect_verb import COLLECT
 from paramedic.api.command_line.decode_verb import DECODE
 from paramedic.api.command_line.demo_verb import DEMO
@@ -22,7 +23,19 @@ from paramedic.api.settings.schema import SettingDescription, describe_settings
 
 VERBS: dict[str, Verb] = {
     verb.name: verb
-    for verb in (RUN, DEMO, UP, COLLECT, DIAGNOSE, REMEDIATE, SERVE, DECODE, SIMULATE, REPLAY)
+    for verb in (
+        RUN,
+        DEMO,
+        UP,
+        COLLECT,
+        DIAGNOSE,
+        REMEDIATE,
+        SERVE,
+        DECODE,
+        SIMULATE,
+        CAPTURE,
+        REPLAY,
+    )
 }
 
 _EPILOG = """\

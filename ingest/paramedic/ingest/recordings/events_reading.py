@@ -18,16 +18,31 @@ from paramedic.ingest.contract import (
 )
 from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.layout import ARRIVED, EVENTS_FILE, TIMESTAMP
-from paramedic.ingest.recordings.moment import MICROSECONDS, Moment
+from paramedic.ingest.recordings.moment import MICROSECONDS
 
 _KINDS = frozenset(EventKind)
+
+
+@dataclass(frozen=True, slots=True)
+class HeardEvent:
+    """An event, and when it was heard of (microseconds since 1970); None: nothing is said."""
+
+    event: Event
+    heard: int | None = None
+
+    @property
+    def arrived(self) -> int:
+        """When it was heard of, or else when it happened."""
+        if self.heard is not None:
+            return self.heard
+        return round(self.event.timestamp.timestamp() * MICROSECONDS)
 
 
 @dataclass(slots=True)
 class RecordedEvents:
     """The events of a recording in the order of their arrival, and what was left out."""
 
-    events: list[Moment] = field(default_factory=list)
+    events: list[HeardEvent] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
 
@@ -92,11 +107,12 @@ def _in_utc(path: Path, number: int, name: str, text: str) -> str:
     return format_time(moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC))
 
 
-def _event(path: Path, number: int, fields: dict[str, Any]) -> Moment:
+def _event(path: Path, number: int, fields: dict[str, Any]) -> HeardEvent:
     arrived = fields.pop(ARRIVED, None)
     try:
         event = Event.from_json(json.dumps(fields).encode())
     except ContractError as error:
         raise RecordingFormatError(f"{path}: line {number}: {error}") from error
-    heard = parse_time(arrived) if isinstance(arrived, str) else event.timestamp
-    return Moment(round(heard.timestamp() * MICROSECONDS), event)
+    if not isinstance(arrived, str):
+        return HeardEvent(event)
+    return HeardEvent(event, round(parse_time(arrived).timestamp() * MICROSECONDS))

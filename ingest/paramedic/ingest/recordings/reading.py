@@ -60,7 +60,8 @@ class Recording:
 
     def moments(self, rows_at_once: int = _ROWS_AT_ONCE) -> Iterator[Moment]:
         """Everything, in the order of its arrival; what arrives with a batch comes after it."""
-        return merge(self._batches(rows_at_once), self._events.events, key=lambda one: one.arrived)
+        events = [Moment(one.arrived, one.event) for one in self._events.events]
+        return merge(self._batches(rows_at_once), events, key=lambda one: one.arrived)
 
     def _batches(self, rows_at_once: int) -> Iterator[Moment]:
         nodes = sorted({node for findings in self._findings.values() for node in findings.nodes})

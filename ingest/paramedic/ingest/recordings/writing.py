@@ -43,7 +43,7 @@ class RecordingWriter:
         self._folder = folder
         self._entities = {one: EntityFile(folder, one, rows_a_group, write_part) for one in Entity}
         self._events = EventsFile(folder / EVENTS_FILE)
-        with _told(folder):
+        with told(folder):
             if (folder / JOB_FILE).exists():
                 raise RecordingExistsError(
                     f"{folder} holds a recording already: name another folder"
@@ -55,7 +55,7 @@ class RecordingWriter:
     def describe(self, job: JobDescription) -> None:
         """Say anew what the job is like: it grew, or its roles became known."""
         path = self._folder / JOB_FILE
-        with _told(self._folder):
+        with told(self._folder):
             draft_of(path).write_text(job.to_json() + "\n", encoding="utf-8")
             draft_of(path).replace(path)
 
@@ -73,19 +73,19 @@ class RecordingWriter:
 
     def event(self, event: Event, arrived: float | None = None) -> None:
         """Add an event; `arrived` (Unix seconds) is when it was heard of."""
-        with _told(self._folder):
+        with told(self._folder):
             self._events.append(event, arrived)
 
     def flush(self) -> None:
         """Write what is held."""
-        with _told(self._folder):
+        with told(self._folder):
             for entity in self._entities.values():
                 entity.flush()
             self._events.flush()
 
     def close(self) -> None:
         """Write what is left. Closing twice is harmless."""
-        with _told(self._folder):
+        with told(self._folder):
             for entity in self._entities.values():
                 entity.close()
             self._events.flush()
@@ -133,7 +133,8 @@ def _per_row(arrived: float | Mapping[NodeName, float], nodes: tuple[NodeName, .
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
+def told(folder: Path) -> Iterator[None]:
+    """What the disk refuses becomes a RecordingWriteError that names the folder."""
     try:
         yield
     except OSError as error:
