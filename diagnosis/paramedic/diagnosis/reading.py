@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paramedic.diagnosis.ordering import Arrival
-from paramedic.ingest.batch.decode import decode
+from paramedic.ingest.batch.json_form import read_batch
 from paramedic.ingest.contract import Event, Message, Topic
 
 
@@ -14,4 +14,4 @@ def read(message: Message) -> Arrival:
     """
     if message.topic is Topic.EVENTS:
         return Arrival(message, Event.from_json(message.payload))
-    return Arrival(message, decode(message.payload))
+    return Arrival(message, read_batch(message.payload))

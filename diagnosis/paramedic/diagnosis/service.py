@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from paramedic.diagnosis.detector import DetectorConfig
@@ -90,6 +91,7 @@ def run(
         try:
             diagnosis.work_in_group(bus, config.group)
         except BusUnavailableError as error:
+            diagnosis.past["bus_losses"] += 1
             _LOG.warning(
                 "diagnosis has lost the bus and tries again in %g s: %s",
                 config.retry_seconds,
@@ -113,7 +115,9 @@ class _Diagnosis:
     bus: Bus
     clock: Callable[[], float]
     stop: StopSignal
-    report: Callable[[RoutingReport], None]
+    tell: Callable[[RoutingReport], None]
+    past: Counter[str] = field(default_factory=Counter)
+    """What the sessions before this one have counted."""
 
     def work_alone(self) -> None:
         """Read everything, until told to stop. Raises BusUnavailableError."""
@@ -150,11 +154,16 @@ class _Diagnosis:
                 if commit.is_due(now):
                     session.commit(now)
                 if report.is_due(now):
-                    self.report(session.report())
+                    self._say_how_it_is(session)
             session.commit(self.clock())
-            self.report(session.report())
+            self._say_how_it_is(session)
         finally:
+            self.past.update(session.counts())
             membership.close()
+
+    def _say_how_it_is(self, session: Session) -> None:
+        report = session.report()
+        self.tell(replace(report, counts=self.past + Counter(report.counts)))
 
     def _routing(self) -> RoutingConfig:
         return RoutingConfig(self.config.detector, self.config.rewind_seconds)

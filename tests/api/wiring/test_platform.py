@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from paramedic.api.settings.schema import ApiSettings, JobSettings, Settings
+from paramedic.api.settings.schema import ApiSettings, BusSettings, JobSettings, Settings
 from paramedic.api.wiring.bus import run_bus
 from paramedic.api.wiring.observing import subscribe_to_all
 from paramedic.api.wiring.platform import Platform, start_platform
@@ -100,7 +100,7 @@ def test_services_are_told_the_bus_and_given_the_socket(tmp_path: Path) -> None:
 
 
 def test_the_embedded_bus_is_reached_by_its_address() -> None:
-    with socket_folder() as sockets, run_bus("embedded", sockets, sockets) as bus:
+    with socket_folder() as sockets, run_bus(Settings(), {}, sockets, sockets) as bus:
         bus.publish(Topic.VERDICTS, "train/0", b"{}")
         inside = bus.subscribe([Topic.VERDICTS])
         outside = subscribe_to_all(bus.address)
@@ -112,7 +112,8 @@ def test_the_embedded_bus_is_reached_by_its_address() -> None:
 
 @pytest.mark.connected
 def test_publishing_to_a_dead_broker_never_waits_and_never_raises() -> None:
-    with run_bus("kafka://127.0.0.1:1", Path("/nonexistent"), Path("/nonexistent")) as bus:
+    settings = Settings(bus=BusSettings("kafka://127.0.0.1:1"))
+    with run_bus(settings, {}, Path("/nonexistent"), Path("/nonexistent")) as bus:
         for _ in range(100):
             bus.publish(Topic.TELEMETRY, "train/0", b"x")
             bus.publish(Topic.EVENTS, "train/0", b"x")

@@ -14,7 +14,7 @@ import pytest
 from paramedic.api.command_line.dispatch import read_call
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.api.settings.reading import read_settings
-from paramedic.api.settings.schema import ApiSettings, JobSettings, Settings
+from paramedic.api.settings.schema import ApiSettings, BusSettings, JobSettings, Settings
 from paramedic.api.wiring.bus import check_bus
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.request import RunRequest, prepare
@@ -71,15 +71,19 @@ def test_a_bare_run_opens_no_port(tmp_path: Path) -> None:
         assert prepare(request(tmp_path, bare=True), stack, NOON).listener is None
 
 
+def bus_settings(address: str) -> Settings:
+    return Settings(bus=BusSettings(address, connect_timeout_seconds=0.1))
+
+
 def test_the_bus_of_another_run_is_refused() -> None:
     with pytest.raises(PreflightError, match="belongs to another run"):
-        check_bus("unix:/tmp/x/bus.sock", 1.0)
+        check_bus(bus_settings("unix:/tmp/x/bus.sock"), {})
 
 
 def test_the_embedded_bus_needs_no_check_and_a_dead_broker_is_found() -> None:
-    check_bus("embedded", 1.0)
+    check_bus(bus_settings("embedded"), {})
     with pytest.raises(BusUnavailableError, match=r"no Kafka broker.*after 0\.1 s"):
-        check_bus("kafka://127.0.0.1:1", 0.1)
+        check_bus(bus_settings("kafka://127.0.0.1:1"), {})
 
 
 def test_the_launcher_is_given_settings_and_sockets(tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ def _execute(call: Call) -> int:
         bus_address=address,
         sources=sources,
         settings=call.settings,
+        environment=call.surroundings.environment,
         metrics_port=call.flags.metrics_port,
         sign_file=call.flags.sign_file,
         tell_descriptor=call.flags.tell_fd,

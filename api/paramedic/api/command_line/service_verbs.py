@@ -49,6 +49,13 @@ def _add_diagnose_flags(parser: ArgumentParser) -> None:
         help="touched once a second while the loop turns (RUN_FOLDER/diagnose.alive is read by "
         "remediate's /healthz)",
     )
+    parser.add_argument(
+        "--metrics-port",
+        metavar="N",
+        type=int,
+        default=None,
+        help="answer /metrics about this process there: lag, shares, slots, dead letters",
+    )
 
 
 def _add_remediate_flags(parser: ArgumentParser) -> None:
@@ -97,8 +104,8 @@ def _kafka(settings: Settings) -> Sequence[str]:
 
 
 def _packages_of_diagnose(flags: Namespace, settings: Settings) -> Sequence[str]:
-    del flags
-    return (*extras.DIAGNOSE, *_kafka(settings))
+    metrics = ("prometheus_client",) if flags.metrics_port is not None else ()
+    return (*extras.DIAGNOSE, *_kafka(settings), *metrics)
 
 
 def _packages_of_remediate(flags: Namespace, settings: Settings) -> Sequence[str]:
@@ -113,9 +120,16 @@ def _packages_of_serve(flags: Namespace, settings: Settings) -> Sequence[str]:
 
 def _diagnose(call: Call) -> int:
     address = existing_bus(call, "diagnose")
-    from paramedic.api.wiring.diagnose import diagnose
+    from paramedic.api.wiring.diagnose import DiagnoseRequest, diagnose
 
-    return diagnose(address, call.settings, call.flags.sign_file)
+    request = DiagnoseRequest(
+        bus_address=address,
+        settings=call.settings,
+        environment=call.surroundings.environment,
+        sign_file=call.flags.sign_file,
+        metrics_port=call.flags.metrics_port,
+    )
+    return diagnose(request)
 
 
 def _remediate(call: Call) -> int:
@@ -129,6 +143,7 @@ def _remediate(call: Call) -> int:
         serve=call.flags.serve,
         listen_fd=call.flags.listen_fd,
         settings=call.settings,
+        environment=call.surroundings.environment,
     )
     return remediate(request)
 

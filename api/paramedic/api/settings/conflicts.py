@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from paramedic.api.settings.errors import SettingConflictError, SettingValueError
-from paramedic.api.settings.schema import LOOPBACK_HOSTS, Settings
+from paramedic.api.settings.schema import LOOPBACK_HOSTS, KafkaSettings, Settings
 
 HEARTBEAT_INTERVAL_SECONDS = 1.0
 """The trainer library's beat (formats, section 1)."""
+
+
+_CHOICES = {
+    "compression": ("none", "gzip", "snappy", "lz4", "zstd"),
+    "security_protocol": ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl"),
+    "sasl_mechanism": ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+    "tls_check_hostname": ("yes", "no"),
+}
+"""The texts that settings of `kafka` take."""
 
 
 def refuse_conflicts(settings: Settings, origins: Mapping[str, str]) -> None:
@@ -17,6 +26,8 @@ def refuse_conflicts(settings: Settings, origins: Mapping[str, str]) -> None:
     _refuse_strange_bus(settings.bus.address, origins.get("bus.address", "default"))
     _refuse_open_host(settings.api.host, origins.get("api.host", "default"))
     _refuse_impatience(settings, origins)
+    _refuse_strange_choices(settings.kafka, origins)
+    _refuse_short_memory(settings, origins)
 
 
 def _refuse_strange_bus(address: str, origin: str) -> None:
@@ -52,4 +63,28 @@ def _refuse_impatience(settings: Settings, origins: Mapping[str, str]) -> None:
             f"beat's interval of {HEARTBEAT_INTERVAL_SECONDS:g} s plus "
             f"detection.lateness_seconds = {lateness:g}: raise it above {least:g} or lower the "
             "lateness"
+        )
+
+
+def _refuse_strange_choices(kafka: KafkaSettings, origins: Mapping[str, str]) -> None:
+    for name, choices in _CHOICES.items():
+        value = getattr(kafka, name)
+        if value not in choices:
+            origin = origins.get(f"kafka.{name}", "default")
+            raise SettingValueError(
+                f"{origin}: kafka.{name} = {value!r}: needs one of {', '.join(choices)}"
+            )
+
+
+def _refuse_short_memory(settings: Settings, origins: Mapping[str, str]) -> None:
+    """Windows are rebuilt from what is read again, which has to be there."""
+    kafka, detection = settings.kafka, settings.detection
+    needed = detection.window_seconds + detection.lateness_seconds + kafka.rewind_seconds
+    if settings.bus.address.startswith("kafka") and needed > kafka.telemetry_retention_seconds:
+        key = "kafka.telemetry_retention_seconds"
+        origin = origins.get(key, origins.get("kafka.rewind_seconds", "default"))
+        raise SettingConflictError(
+            f"{origin}: {key} = {kafka.telemetry_retention_seconds:g} must be at least"
+            f" {needed:g}, the sum of detection.window_seconds, detection.lateness_seconds and"
+            " kafka.rewind_seconds: whoever takes a share over reads so much again"
         )

@@ -47,6 +47,76 @@ class BusSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class KafkaSettings:
+    """How a Kafka cluster is used; for a bus whose address begins with `kafka`."""
+
+    group: str = _setting(
+        "paramedic-diagnose",
+        "Consumer group whose members share the jobs; `off`: this process judges them all.",
+    )
+    prefix: str = _setting("paramedic", "What the topics' names begin with.")
+    partitions: int = _setting(8, "Of topics that have to be created.", 1, 10000)
+    compression: str = _setting(
+        "none", "How producers compress: `none`, `gzip`, `snappy`, `lz4` or `zstd`."
+    )
+    security_protocol: str = _setting(
+        "plaintext",
+        "What the broker's listener speaks: `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`.",
+    )
+    sasl_mechanism: str = _setting(
+        "SCRAM-SHA-512",
+        "How the password is shown: `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.",
+    )
+    sasl_username: str = _setting("none", "Who we are to the broker.")
+    sasl_password_file: str = _setting(
+        "none", "File with the password, unless `PARAMEDIC_KAFKA_SASL_PASSWORD` holds it."
+    )
+    tls_ca_file: str = _setting(
+        "none", "PEM file with the authorities to trust; `none`: those of the system."
+    )
+    tls_certificate_file: str = _setting("none", "PEM file with our own certificate.")
+    tls_key_file: str = _setting(
+        "none", "PEM file with its key; `none`: it is in the certificate's file."
+    )
+    tls_key_password_file: str = _setting(
+        "none", "File with the key's password, unless `PARAMEDIC_KAFKA_TLS_KEY_PASSWORD` holds it."
+    )
+    tls_check_hostname: str = _setting(
+        "yes", "Whether the broker's certificate has to name its host: `yes` or `no`."
+    )
+    telemetry_retention_seconds: float = _setting(
+        3600.0, "How long telemetry and slots are held, in topics that have to be created.", 60, 1e9
+    )
+    events_retention_seconds: float = _setting(
+        604800.0, "The same of events; what a job did before is not known after a restart.", 60, 1e9
+    )
+    verdicts_retention_seconds: float = _setting(
+        2592000.0, "The same of verdicts; older open ones are told again after a restart.", 60, 1e9
+    )
+    dead_letter_retention_seconds: float = _setting(
+        604800.0, "The same of what could not be read.", 60, 1e9
+    )
+    reconnect_timeout_seconds: float = _setting(
+        120.0, "How long a broker that has gone away is waited for, with what was sent.", 1, 3600
+    )
+    in_flight_limit_bytes: int = _setting(
+        64000000, "What a publisher holds that the broker has not acknowledged.", 1e6, 2e9
+    )
+    session_timeout_seconds: float = _setting(
+        10.0, "A member of the group that is silent for so long is left out.", 6, 300
+    )
+    rewind_seconds: float = _setting(
+        120.0,
+        "Beyond the window, so much telemetry is read again by whoever takes a share over.",
+        0,
+        86400,
+    )
+    commit_interval_seconds: float = _setting(
+        5.0, "How often a member says how far it is; so much is judged twice after a crash.", 1, 300
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class ApiSettings:
     """Where REST, metrics and the event stream listen."""
 
@@ -138,6 +208,7 @@ class Settings:
 
     job: JobSettings = field(default_factory=JobSettings)
     bus: BusSettings = field(default_factory=BusSettings)
+    kafka: KafkaSettings = field(default_factory=KafkaSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
     collect: CollectSettings = field(default_factory=CollectSettings)
     detection: DetectionSettings = field(default_factory=DetectionSettings)
@@ -148,6 +219,7 @@ class Settings:
 SECTIONS: dict[str, type[Any]] = {
     "job": JobSettings,
     "bus": BusSettings,
+    "kafka": KafkaSettings,
     "api": ApiSettings,
     "collect": CollectSettings,
     "detection": DetectionSettings,

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paramedic.api.wiring.errors import PreflightError
+from paramedic.api.wiring.kafka import bus_at
+from paramedic.ingest.bus.address import open_bus
 from paramedic.ingest.bus.outbox import Outbox
-from paramedic.ingest.contract import Start, Subscription, Topic
+from paramedic.ingest.contract import Bus, Start, Subscription, Topic
+
+if TYPE_CHECKING:
+    from paramedic.api.settings.schema import Settings
 
 _EVENTS_KEPT = 10_000
 _TELEMETRY_KEPT = 600
@@ -31,12 +37,13 @@ class RunBus:
     """From the oldest message on. Raises BusUnavailableError."""
 
 
-def check_bus(address: str, timeout_seconds: float) -> None:
+def check_bus(settings: Settings, environment: Mapping[str, str]) -> None:
     """Find out before a start whether the bus can be had.
 
     Raises PreflightError for a bus that cannot be used, BusError for a broker that does not answer
     in time or is not installed.
     """
+    address = settings.bus.address
     if address == EMBEDDED:
         return
     if address.startswith("unix:"):
@@ -48,29 +55,27 @@ def check_bus(address: str, timeout_seconds: float) -> None:
 
         broker_program()
         return
-    _require_broker(address, timeout_seconds)
+    _require_broker(bus_at(address, settings, environment))
 
 
-def _require_broker(address: str, timeout_seconds: float) -> None:
-    from paramedic.ingest.bus.address import open_bus
-
-    bus = open_bus(address)
+def _require_broker(bus: Bus) -> None:
     from paramedic.ingest.bus.kafka import KafkaBus
     from paramedic.ingest.bus.kafka_reach import require_broker
 
     if isinstance(bus, KafkaBus):
-        require_broker(
-            replace(bus.settings, connect_seconds=timeout_seconds), time.monotonic, time.sleep
-        )
+        require_broker(bus.settings, time.monotonic, time.sleep)
 
 
-def run_bus(address: str, sockets: Path, logs: Path) -> AbstractContextManager[RunBus]:
+def run_bus(
+    settings: Settings, environment: Mapping[str, str], sockets: Path, logs: Path
+) -> AbstractContextManager[RunBus]:
     """The bus for the length of a run. Raises BusError when it cannot be had."""
+    address = settings.bus.address
     if address == EMBEDDED:
         return _embedded(sockets / "bus.sock")
     if address == DEVELOPMENT_BROKER:
         return _with_development_broker(logs / "broker.log")
-    return _remote(address)
+    return _remote(address, bus_at(address, settings, environment))
 
 
 @contextmanager
@@ -90,16 +95,16 @@ def _embedded(path: Path) -> Iterator[RunBus]:
 def _with_development_broker(log_file: Path) -> Iterator[RunBus]:
     from paramedic.ingest.bus.development_broker import development_broker
 
-    with development_broker(log_file) as broker, _remote(broker.address) as bus:
+    with (
+        development_broker(log_file) as broker,
+        _remote(broker.address, open_bus(broker.address)) as bus,
+    ):
         yield bus
 
 
 @contextmanager
-def _remote(address: str) -> Iterator[RunBus]:
+def _remote(address: str, bus: Bus) -> Iterator[RunBus]:
     """Telemetry and the rest have an outbox each: a flood of one does not drop the other."""
-    from paramedic.ingest.bus.address import open_bus
-
-    bus = open_bus(address)
     telemetry = Outbox(bus.publisher, _TELEMETRY_KEPT)
     facts = Outbox(bus.publisher, _EVENTS_KEPT)
 

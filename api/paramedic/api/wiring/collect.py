@@ -8,18 +8,18 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from paramedic.api.wiring.kafka import bus_at
 from paramedic.api.wiring.liveness import BeatingStop
 from paramedic.api.wiring.sign_file import SignFile
 from paramedic.api.wiring.sources import open_sources
 from paramedic.api.wiring.stopping import stop_on_signals
 from paramedic.api.wiring.telling import say
 from paramedic.api.wiring.translation import collect_config
-from paramedic.ingest.bus.address import open_bus
 from paramedic.ingest.bus.outbox import Outbox
 from paramedic.ingest.contract import DeadLetter, Message, Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from paramedic.api.settings.schema import Settings
@@ -38,6 +38,8 @@ class CollectRequest:
     bus_address: str
     sources: SourceRequest
     settings: Settings
+    environment: Mapping[str, str]
+    """Where secrets may be."""
     metrics_port: int | None = None
     sign_file: Path | None = None
     tell_descriptor: int | None = None
@@ -51,7 +53,7 @@ def collect(request: CollectRequest, stderr: TextIO) -> int:
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     config = collect_config(request.settings)
-    bus = open_bus(request.bus_address)
+    bus = bus_at(request.bus_address, request.settings, request.environment)
     letters = Outbox(bus.publisher, _LETTERS_KEPT)
     sources = open_sources(request.sources, request.settings, lambda *one: _bury(letters, *one))
     with stop_on_signals() as stop:
@@ -86,9 +88,10 @@ def _tell(request: CollectRequest, stderr: TextIO, line: str) -> None:
 
 def _serve_metrics(request: CollectRequest, status: Callable[[], CollectStatus]) -> None:
     if request.metrics_port is not None:
-        from paramedic.api.wiring.collect_metrics import serve_metrics
+        from paramedic.api.wiring.collect_metrics import registry_of
+        from paramedic.api.wiring.metrics_port import serve_registry
 
-        serve_metrics(request.settings.api.host, request.metrics_port, status)
+        serve_registry(request.settings.api.host, request.metrics_port, registry_of(status))
 
 
 def _bury(letters: Outbox, record: Record, reason: str) -> None:

@@ -5,26 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
-
-from paramedic.api.wiring.errors import PreflightError
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
     from paramedic.ingest.collect.status import CollectStatus
-
-
-def serve_metrics(host: str, port: int, status: Callable[[], CollectStatus]) -> None:
-    """Answer until the process ends. Raises PreflightError when the port cannot be had."""
-    try:
-        start_http_server(port, addr=host, registry=registry_of(status))
-    except OSError as error:
-        raise PreflightError(
-            f"--metrics-port {port} of {host} cannot be used ({error.strerror}): choose another"
-        ) from error
 
 
 def registry_of(status: Callable[[], CollectStatus]) -> CollectorRegistry:

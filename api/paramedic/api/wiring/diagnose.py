@@ -4,29 +4,70 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paramedic.api.wiring.kafka import bus_at
 from paramedic.api.wiring.liveness import BeatingStop
 from paramedic.api.wiring.sign_file import SignFile
 from paramedic.api.wiring.stopping import stop_on_signals
 from paramedic.api.wiring.translation import diagnose_config
-from paramedic.ingest.bus.address import open_bus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from paramedic.api.settings.schema import Settings
+    from paramedic.diagnosis.routing.report import RoutingReport
 
 
-def diagnose(bus_address: str, settings: Settings, sign_file: Path | None) -> int:
-    """Publish verdicts until asked to end. Raises BusError when the bus cannot be used.
+@dataclass(frozen=True, slots=True)
+class DiagnoseRequest:
+    """What the diagnosis process works with."""
 
-    Its loop gives signs of life in the file, where one is named.
+    bus_address: str
+    settings: Settings
+    environment: Mapping[str, str]
+    """Where secrets may be."""
+    sign_file: Path | None = None
+    """Gets the loop's signs of life."""
+    metrics_port: int | None = None
+
+
+def diagnose(request: DiagnoseRequest) -> int:
+    """Publish verdicts until asked to end.
+
+    Raises BusError when the bus cannot be used, PreflightError when the port of the metrics cannot.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    bus = bus_at(request.bus_address, request.settings, request.environment)
     with stop_on_signals() as stop:
         from paramedic.diagnosis.service import run
 
-        beating = stop if sign_file is None else BeatingStop(stop, SignFile(sign_file, time.time))
-        run(diagnose_config(settings), open_bus(bus_address), time.monotonic, beating)
+        file = request.sign_file
+        run(
+            diagnose_config(request.settings),
+            bus,
+            time.monotonic,
+            stop if file is None else BeatingStop(stop, SignFile(file, time.time)),
+            _teller(request),
+        )
     return 0
+
+
+def _teller(request: DiagnoseRequest) -> Callable[[RoutingReport], None]:
+    """Takes reports, and answers `/metrics` with the newest one where that is asked for."""
+    from paramedic.diagnosis.routing.report import RoutingReport
+
+    newest = [RoutingReport()]
+    if request.metrics_port is not None:
+        from paramedic.api.wiring.diagnose_metrics import registry_of
+        from paramedic.api.wiring.metrics_port import serve_registry
+
+        registry = registry_of(lambda: newest[0])
+        serve_registry(request.settings.api.host, request.metrics_port, registry)
+
+    def tell(report: RoutingReport) -> None:
+        newest[0] = report
+
+    return tell

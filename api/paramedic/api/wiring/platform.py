@@ -51,7 +51,9 @@ class Platform:
 
 def start_platform(request: RunRequest, place: Place, stack: ExitStack, stderr: TextIO) -> Platform:
     """Start bus, agent and narrator; the stack ends them. Raises BusError."""
-    bus = stack.enter_context(run_bus(request.settings.bus.address, place.sockets, place.logs))
+    bus = stack.enter_context(
+        run_bus(request.settings, request.environment, place.sockets, place.logs)
+    )
     narrator = Narrator(lines_of_job(place.job), bus.subscribe, stderr)
     narrator.start()
     stack.callback(narrator.close, _NARRATOR_CLOSE_SECONDS)

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from paramedic.api.wiring.kafka import bus_at
 from paramedic.api.wiring.liveness import BeatingBus, BeatingStop, Pulse
 from paramedic.api.wiring.run_folder import SIGNING, database_url, sign_file
 from paramedic.api.wiring.sign_file import SignReader
 from paramedic.api.wiring.stopping import stop_on_signals
 from paramedic.api.wiring.translation import remediate_config
-from paramedic.ingest.bus.address import open_bus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +38,8 @@ class RemediateRequest:
     serve: bool
     listen_fd: int | None
     settings: Settings
+    environment: Mapping[str, str]
+    """Where secrets may be."""
 
 
 def remediate(request: RemediateRequest) -> int:
@@ -60,7 +62,9 @@ def remediate(request: RemediateRequest) -> int:
             with _server(request, store, signs):
                 run(
                     remediate_config(request.settings, observe_only=request.control_socket is None),
-                    BeatingBus(open_bus(request.bus_address), bus),
+                    BeatingBus(
+                        bus_at(request.bus_address, request.settings, request.environment), bus
+                    ),
                     _launcher(request.control_socket),
                     store,
                     lambda: datetime.now(UTC),

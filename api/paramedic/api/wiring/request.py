@@ -71,7 +71,7 @@ def prepare(request: RunRequest, stack: ExitStack, now: datetime) -> Place:
     command = resolve_command(request.command, request.folder, request.environment)
     job = job_name(request.job, request.command)
     if not request.bare:
-        check_bus(settings.bus.address, settings.bus.connect_timeout_seconds)
+        check_bus(settings, request.environment)
     listener = None if request.bare else _listen(settings, stack)
     runs_folder = request.folder / settings.job.runs_folder
     asked_for = None if request.run_folder is None else request.folder / request.run_folder

@@ -44,10 +44,10 @@ def diagnose_service(
     environment: Mapping[str, str],
     tell: Callable[[str], None],
 ) -> ServiceSpec:
-    """The diagnosis process of a run."""
+    """The diagnosis process of a run: the only one, so it forms no group."""
     from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
 
-    flags = setting_flags(settings, {"bus.address": bus_address})
+    flags = setting_flags(settings, {"bus.address": bus_address, "kafka.group": "off"})
     return ServiceSpec(
         name="diagnose",
         command=(*INTERPRETER, "diagnose", "--sign-file", str(sign_file(run_folder)), *flags),

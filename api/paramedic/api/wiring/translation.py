@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paramedic.api.wiring.errors import PreflightError
+from paramedic.api.wiring.kafka import group_of
 
 if TYPE_CHECKING:
     from paramedic.api.settings.schema import Settings
@@ -50,9 +51,12 @@ def diagnose_config(settings: Settings) -> DiagnoseConfig:
     from paramedic.diagnosis.settings import SilenceSettings
     from paramedic.ingest.windows.configuration import WindowConfig
 
-    detection = settings.detection
+    detection, kafka = settings.detection, settings.kafka
     timeout = detection.heartbeat_timeout_seconds
     return DiagnoseConfig(
+        group=group_of(settings),
+        rewind_seconds=detection.window_seconds + detection.lateness_seconds + kafka.rewind_seconds,
+        commit_seconds=kafka.commit_interval_seconds,
         detector=DetectorConfig(
             windows=WindowConfig(
                 window_seconds=detection.window_seconds,

@@ -87,7 +87,9 @@ def up(request: UpRequest, stdout: TextIO, stderr: TextIO) -> int:
         place = _prepare(request, stack)
         logging.basicConfig(filename=place.logs / "supervisor.log", level=logging.INFO)
         stack.enter_context(threads_end_in_the_log())
-        bus = stack.enter_context(run_bus(request.settings.bus.address, place.sockets, place.logs))
+        bus = stack.enter_context(
+            run_bus(request.settings, request.environment, place.sockets, place.logs)
+        )
         _start_narrator(request, bus, stack, stdout, stderr)
         lines = LinesForPeople(stack, partial(say, stderr))
         _record(request, place, bus)
@@ -107,7 +109,7 @@ def _prepare(request: UpRequest, stack: ExitStack) -> _Place:
     collect_config(settings)
     open_sources(request.sources, settings, lambda _record, _reason: None)
     check_prometheus(request.sources, settings)
-    check_bus(settings.bus.address, settings.bus.connect_timeout_seconds)
+    check_bus(settings, request.environment)
     listener = stack.enter_context(loopback_socket(settings.api.host, settings.api.port))
     asked_for = None if request.run_folder is None else request.folder / request.run_folder
     run_folder = create_run_folder(

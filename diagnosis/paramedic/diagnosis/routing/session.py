@@ -75,16 +75,20 @@ class Session:
     def report(self) -> RoutingReport:
         """How this member is."""
         watches = self._shares.values()
-        counts = self._counts + self._outlet.counts
-        for watch in watches:
-            counts.update(watch.counts())
         return RoutingReport(
             shares=len(self._shares),
             shares_catching_up=sum(watch.is_catching_up for watch in watches),
             jobs=sum(watch.jobs for watch in watches),
             lag_messages=self._lag(),
-            counts=counts,
+            counts=self.counts(),
         )
+
+    def counts(self) -> Counter[str]:
+        """What this session has counted, shares that have moved on included."""
+        counts = self._counts + self._outlet.counts
+        for watch in self._shares.values():
+            counts.update(watch.counts())
+        return counts
 
     def _lose(self, share: int) -> None:
         watch = self._shares.pop(share, None)
