@@ -8,6 +8,10 @@ the windows and takes each window that closes. The real-time factor is seconds o
 a second on the clock, so 1 means that it keeps up; `processor_share` is what share of one core each
 process needs. The delay of a slot runs from the end of the second whose telemetry closes it (the
 slot's own plus the allowed lateness) to its window in hand, and so includes publishing.
+
+All shards go into one array here, so a stall costs rows: partitions are drained one after another,
+and half of the nodes may be past a second before the others' telemetry of it is read. Diagnosis
+aligns each shard by itself first and has no such loss.
 """
 
 from __future__ import annotations

@@ -148,7 +148,9 @@ def test_wide_slots_are_seconds_in_which_time_goes_more_slowly(
     """Where the lateness is one slot in both."""
     shown: list[Any] = []
     for step in (1, width):
-        config = WindowConfig(step, 8 * step, lateness_seconds=1, history_seconds=4 * step)
+        config = WindowConfig(
+            step, 8 * step, lateness_seconds=1, history_seconds=4 * step, ahead_seconds=60 * step
+        )
         windows = JobWindows(config, JobName("job"))
         for node, slot in sorted(values, key=lambda key: (key[1], order.index(key[0]))):
             second = START + slot * step

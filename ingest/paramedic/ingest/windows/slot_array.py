@@ -107,6 +107,8 @@ class SlotArray:
         """Bring the metrics and rows at these positions into this order; the others are gone."""
         lines, places = np.array(metrics, np.intp), np.array(rows, np.intp)
         for at in range(self._low, self._high):
+            if not self._touched[at, : self.rows].any():
+                continue  # holes in any order
             chosen = self._values[at].take(places, axis=1)
             self._values[at, : lines.size, : places.size] = chosen[lines]
             self._touched[at, : places.size] = self._touched[at, places]
