@@ -194,7 +194,9 @@ def _with_atheris(seconds: float) -> int:
     with tempfile.TemporaryDirectory() as corpus:
         for number, seed in enumerate(_SEEDS):
             Path(corpus, f"seed-{number}").write_text(seed)
-        atheris.Setup([sys.argv[0], "-timeout=20", "-max_len=4096", corpus], once)
+        atheris.Setup(
+            [sys.argv[0], "-timeout=20", "-max_len=4096", "-rss_limit_mb=8192", corpus], once
+        )
         atheris.Fuzz()
     return 1
 

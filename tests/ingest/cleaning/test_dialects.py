@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.cleaning.dialects import believable, gpu_dialects, index_lines
@@ -37,6 +37,7 @@ def pages(dialect: str, truth: Truth) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))
+@settings(max_examples=settings().max_examples // 8)  # each is a whole page
 @given(truths())
 def test_a_generated_page_gives_the_same_canonical_values_in_every_dialect(
     dialect: str, truth: Truth
