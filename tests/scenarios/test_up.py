@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from scenarios.case import PATIENCE_SECONDS, Case, wait_until
+from servers.kafka_broker import kafka_broker
 from servers.prometheus import PrometheusServer, free_port, prometheus, prometheus_program
 
 pytestmark = [
@@ -155,3 +156,22 @@ def test_a_gpu_that_lost_half_its_tensor_activity_is_named_over_rest_within_a_mi
 def named(case: Case) -> set[tuple[str, int]]:
     verdicts = (ask(case, "/v1/verdicts") or {"verdicts": []})["verdicts"]
     return {(one["node"], one["gpu"]) for one in verdicts if one["status"] != "resolved"}
+
+
+def test_telemetry_that_collect_puts_on_a_broker_is_watched_from_there(case: Case) -> None:
+    with kafka_broker(case.folder) as address, cluster(case) as (_, hosts):
+        port = free_port()
+        collector = case.start(
+            "collect", "--exporters", str(hosts), "--bus", f"kafka://{address}",
+            "--metrics-port", str(port),
+        )  # fmt: skip
+        process = start_up(case, "--kafka", address)
+        wait_until(lambda: trains(case, "synthetic"), "REST told that the job trains", 120)
+        page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
+        for one in (collector, process):
+            one.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+        collector.communicate(timeout=PATIENCE_SECONDS)
+    assert f'paramedic_collect_job_nodes{{job="synthetic"}} {NODES}.0' in page
+    assert f"job synthetic: trains: {NODES} nodes" in errors
+    assert (process.returncode, collector.returncode) == (0, 0)

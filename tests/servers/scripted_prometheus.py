@@ -34,6 +34,7 @@ class ScriptedPrometheus:
         """Why instances cannot be scraped."""
         self.stored_after_seconds = 0.0
         """How long after its time a sample can be queried."""
+        self.scrapes_a_minute = 60
         self.asked: list[str] = []
         self.is_closed = False
 
@@ -44,6 +45,10 @@ class ScriptedPrometheus:
         at = self._clock() if at_seconds is None else at_seconds
         if expression.startswith("up{"):
             return [{"metric": {"instance": one, "job": "dcgm"}} for one in self.down]
+        if expression.startswith("count("):
+            return [_scalar(len(self._series()))]
+        if expression.startswith("max(count_over_time(up"):
+            return [_scalar(self.scrapes_a_minute)]
         if expression.startswith("count by (instance)"):
             return [{"metric": {"instance": one}} for one in self._instances()]
         return self._range(expression, at)
@@ -79,6 +84,10 @@ class ScriptedPrometheus:
         samples = sum(len(one["values"]) for one in answer)
         if self.sample_limit is not None and samples > self.sample_limit:
             raise AnswerTooLargeError("query processing would load too many samples into memory")
+
+
+def _scalar(value: float) -> Entry:
+    return {"metric": {}, "value": [0.0, str(value)]}
 
 
 def _is_meant(selector: str, instance: str) -> bool:

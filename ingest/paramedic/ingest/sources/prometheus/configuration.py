@@ -25,6 +25,9 @@ class PrometheusSettings:
     access: HttpAccess = field(default_factory=HttpAccess)
     past_seconds: float = 900.0
     """So much is read at the start, and at most so much after a time of silence."""
+    past_sample_limit: int = 4_000_000
+    """Of a past with more samples only the newest part is read, so that the present is reached in
+    well under a minute."""
     timeout_seconds: float = 10.0
     """For one request; a query that takes longer is asked again in smaller parts."""
     settle_seconds: float = 0.3
@@ -46,5 +49,5 @@ class PrometheusSettings:
         waits = (self.past_seconds, self.settle_seconds)
         if min(times) <= 0 or min(waits) < 0 or not math.isfinite(sum((*times, *waits))):
             raise SourceError(f"prometheus times must be above 0 s: {self}")
-        if self.sample_limit < 1:
-            raise SourceError(f"prometheus sample_limit {self.sample_limit}: give at least 1")
+        if min(self.sample_limit, self.past_sample_limit) < 1:
+            raise SourceError(f"prometheus sample limits must be at least 1: {self}")

@@ -27,7 +27,7 @@ class QueryPlan:
             self._ceiling_seconds = min(2 * self._ceiling_seconds, _LONGEST_SECONDS)
         if largest_samples > self._sample_limit:
             self.chunk_seconds = max(self.chunk_seconds / 2, _SHORTEST_SECONDS)
-        elif largest_samples < self._sample_limit / 3:
+        elif 0 < largest_samples < self._sample_limit / 3:  # an empty past tells nothing of its end
             self.chunk_seconds = min(2 * self.chunk_seconds, self._ceiling_seconds)
 
     def too_large(self, instances: int) -> bool:

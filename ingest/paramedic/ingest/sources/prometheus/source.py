@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from paramedic.ingest.sources.access import AccessError
 from paramedic.ingest.sources.port import Sink, SourceAwayError, StopSignal
@@ -14,6 +15,7 @@ from paramedic.ingest.sources.prometheus.client import (
     QueryError,
 )
 from paramedic.ingest.sources.prometheus.configuration import PrometheusSettings
+from paramedic.ingest.sources.prometheus.past import affordable_past_seconds
 from paramedic.ingest.sources.prometheus.reading import Reading
 from paramedic.ingest.sources.retrying import Pauses
 
@@ -101,7 +103,9 @@ class PrometheusSource:
             self._ahead_seconds = api.now_seconds() - now
             self._kept_house = now
             if self._reading is None:
-                self._reading = Reading(self._settings, api, now + self._ahead_seconds)
+                past_seconds = affordable_past_seconds(self._settings, api)
+                settings = replace(self._settings, past_seconds=past_seconds)
+                self._reading = Reading(settings, api, now + self._ahead_seconds)
             self._reading.ledger.forget(now + self._ahead_seconds)
         return self._reading
 
