@@ -156,8 +156,10 @@ def _summary(departure: Departure, lead: Evidence, seconds: int) -> str:
         who = f"the host {name}"
     else:
         who = f"{name} ({len(departure.alike)} of its GPUs)"
-    peers = len(scores.rows) - len(departure.alike)
-    return f"{who} {_change(lead)} against its {peers} peers ({_numbers(lead)}, for {seconds} s)"
+    against = f"its {len(scores.rows) - len(departure.alike)} peers"
+    if departure.test.is_among_siblings:
+        against = "the other GPUs of its node"
+    return f"{who} {_change(lead)} against {against} ({_numbers(lead)}, for {seconds} s)"
 
 
 def _change(lead: Evidence) -> str:

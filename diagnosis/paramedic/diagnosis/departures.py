@@ -1,14 +1,15 @@
 """Finds the GPUs and nodes that have departed from their peers, and names them once it is safe.
 
-All rows of one kind in the job are peers. Each kind is tested at several paces; the strongest
-counts. Several GPUs of one node that depart together are the node's trouble, and when a good part
-of all rows depart, nobody is accused: something befalls the job.
+All rows of one kind in the job are peers, and so are the GPUs of one node among themselves. Each
+kind is tested at several paces; the strongest counts. In a synchronous job everybody waits for a
+slow machine, and not everybody alike: only who is about as far out as the farthest is accused, the
+others are its victims. Several GPUs of one node that depart together are the node's trouble, and
+when a good part of all rows depart, nobody is accused: something befalls the job.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from paramedic.diagnosis.evidence import level_nats
 from paramedic.diagnosis.judged_metrics import peers_part
 from paramedic.diagnosis.paced import PacedTest
 from paramedic.ingest.contract import Entity
+from paramedic.models.circles import Circles
 from paramedic.models.peer_departure import PeerDepartureConfig
 
 if TYPE_CHECKING:
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.settings import DepartureSettings
     from paramedic.ingest.contract import EntityKey, NodeName, Window
 
-_ALIKE = 1 / 3
-"""A GPU with so much of the evidence that decides departs together with its neighbour."""
+_SUSPECT = 1 / 3
+"""A row with so much of the evidence that decides is suspected."""
 _NODE_STEADY_SHARE = 1.0
 """Hosts are no clones: one of them serves files, another logs. Their steady differences are taken
 off up to their peers' whole level, where GPUs' are up to the model's own share."""
@@ -60,19 +62,17 @@ class DepartureWatch:
 
     def __init__(self, settings: DepartureSettings) -> None:
         self._settings = settings
-        self._tests = {
-            Entity.GPU: [
-                _test(PeerDepartureConfig(smoothing_seconds=pace), settings.gpu_harmless_seconds)
-                for pace in settings.smoothing_seconds
-            ],
-            Entity.NODE: [
-                _test(
-                    PeerDepartureConfig(smoothing_seconds=pace, forgiven_share=_NODE_STEADY_SHARE),
-                    settings.node_harmless_seconds,
-                )
-                for pace in settings.smoothing_seconds
-            ],
-        }
+        self._siblings = _Siblings()
+        glitch, chore = settings.gpu_harmless_seconds, settings.node_harmless_seconds
+        self._tests: dict[Entity, list[PacedTest]] = {Entity.GPU: [], Entity.NODE: []}
+        for pace in settings.smoothing_seconds:
+            config = PeerDepartureConfig(smoothing_seconds=pace)
+            hosts = PeerDepartureConfig(smoothing_seconds=pace, forgiven_share=_NODE_STEADY_SHARE)
+            self._tests[Entity.GPU] += [
+                PacedTest(config.build(), pace, glitch, is_among_siblings=siblings)
+                for siblings in (False, True)
+            ]
+            self._tests[Entity.NODE].append(PacedTest(hosts.build(), pace, chore))
 
     def restart(self) -> None:
         """Forget all evidence; what is known of the machines is kept."""
@@ -89,9 +89,12 @@ class DepartureWatch:
             tests = rows * len(paces)
             level = level_nats(self._settings.false_alarms_per_job_day, tests, part.slot_seconds)
             for test in paces:
-                test.weigh(part, level, self._settings)
+                circles = self._siblings.of(part) if test.is_among_siblings else None
+                test.weigh(part, circles, level, self._settings)
             for departure in self._departures(kind, part):
                 found.setdefault(departure.node, departure)
+            if found:  # a host is not asked as long as GPUs explain what happens
+                break
         return list(found.values())
 
     def suspicion(self) -> dict[NodeName, float]:
@@ -126,20 +129,39 @@ class DepartureWatch:
         strongest = strengths.max(axis=0)
         if not (strongest >= 1).any():
             return
-        suspects = np.count_nonzero(strongest >= _ALIKE)
-        if suspects > self._settings.largest_crowd_share * len(part.rows):
-            return
-        for _, members in groupby(range(len(part.rows)), key=lambda at: part.rows[at].node):
-            positions = list(members)
-            if (strongest[positions] >= 1).any():
-                yield self._departure(kind, part, positions, strengths)
+        far_out = self._far_out(kind)
+        suspects = np.flatnonzero((strongest >= _SUSPECT) & far_out)
+        accused = {part.rows[at].node for at in suspects.tolist() if strongest[at] >= 1}
+        if not self._is_crowd(part, suspects):
+            for node in sorted(accused):
+                yield self._departure(kind, part, node, strengths, far_out)
+
+    def _far_out(self, kind: Entity) -> NDArray[np.bool_]:
+        """Which rows are no victims, by the slowest pace against all peers."""
+        out = [test.departure for test in self._tests[kind] if not test.is_among_siblings][-1]
+        farthest = np.nanmax(out, initial=0.0)
+        return np.nan_to_num(out) >= self._settings.victim_share * farthest
+
+    def _is_crowd(self, part: Window, suspects: NDArray[np.intp]) -> bool:
+        share = self._settings.largest_crowd_share
+        nodes = {part.rows[at].node for at in suspects.tolist()}
+        everybody = {row.node for row in part.rows}
+        return suspects.size > share * len(part.rows) or (
+            len(nodes) > max(1.0, share * len(everybody))
+        )
 
     def _departure(
-        self, kind: Entity, part: Window, positions: list[int], strengths: NDArray[np.float64]
+        self,
+        kind: Entity,
+        part: Window,
+        node: NodeName,
+        strengths: NDArray[np.float64],
+        far_out: NDArray[np.bool_],
     ) -> Departure:
         strongest = strengths.max(axis=0)
-        at = max(positions, key=lambda one: float(strongest[one]))
-        alike = tuple(one for one in positions if strongest[one] >= _ALIKE)
+        positions = [at for at, row in enumerate(part.rows) if row.node == node]
+        alike = tuple(at for at in positions if strongest[at] >= _SUSPECT and far_out[at])
+        at = max(alike, key=lambda one: float(strongest[one]))
         is_nodes = kind is Entity.NODE or len(alike) > max(1, len(positions) // 2)
         return Departure(
             row=part.rows[at],
@@ -151,5 +173,15 @@ class DepartureWatch:
         )
 
 
-def _test(config: PeerDepartureConfig, harmless_seconds: float) -> PacedTest:
-    return PacedTest(config.build(), config.smoothing_seconds, harmless_seconds)
+@dataclass(slots=True)
+class _Siblings:
+    """The GPUs of each node; they share a host, a pipeline stage and whom they wait for."""
+
+    _rows: tuple[EntityKey, ...] = ()
+    _circles: Circles | None = None
+
+    def of(self, part: Window) -> Circles:
+        """The circles of a window's rows."""
+        if self._circles is None or part.rows is not self._rows:
+            self._rows, self._circles = part.rows, Circles.of([row.node for row in part.rows])
+        return self._circles

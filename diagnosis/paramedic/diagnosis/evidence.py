@@ -4,7 +4,8 @@ S = max(0, S + (oddness - allowance) / smoothing): oddness that is smoothed over
 itself, so a slot of it counts for 1/n. A slot adds a limited amount, so that what lasts shortly is
 not enough, however odd it is. Were healthy oddness exponential and new in every slot, S would
 exceed h in a share of less than e^-h of all row-slots; how fast the tail of S really falls is
-measured on the rows that nobody suspects, and the level is as much higher as it falls slower.
+measured by how high it climbed before it came back to zero, and the level is as much higher as it
+falls slower. What never comes back, which a fault does not, raises no level for itself.
 """
 
 from __future__ import annotations
@@ -26,12 +27,10 @@ if TYPE_CHECKING:
 SECONDS_PER_DAY = 86_400
 _MARK = 1.0
 """The tail of S is measured from here on, in nats."""
-_PRIOR_EXCEEDANCES = 200.0
-"""What is assumed of the tail counts as much as so many row-slots beyond the mark."""
-_FORGETTING = 1e-6
-"""A row-slot's share by which older ones count less: a million, half an hour of 512 rows."""
-_SUSPECTED = 0.5
-"""Rows beyond this share of the level are suspected: they teach nothing of healthy ones."""
+_PRIOR_CLIMBS = 30.0
+"""What is assumed of the tail counts as much as so many climbs beyond the mark."""
+_CLIMBS_KEPT = 3000.0
+"""Older ones are forgotten."""
 
 
 def level_nats(false_alarms_per_job_day: float, tests: int, slot_seconds: int) -> float:
@@ -46,23 +45,24 @@ def level_nats(false_alarms_per_job_day: float, tests: int, slot_seconds: int) -
 
 @dataclass(slots=True)
 class Tail:
-    """By how many nats the evidence of unsuspected rows exceeds the mark, in the mean."""
+    """By how many nats evidence that came back to zero had exceeded the mark, in the mean."""
 
-    exceedances: float = _PRIOR_EXCEEDANCES
-    excess: float = _PRIOR_EXCEEDANCES
+    climbs: float = _PRIOR_CLIMBS
+    excess: float = _PRIOR_CLIMBS
 
     @property
     def fold(self) -> float:
         """How many nats of evidence are e times as rare; 1 is what independence would give."""
-        return max(1.0, self.excess / self.exceedances)
+        return max(1.0, self.excess / self.climbs)
 
-    def learn(self, score: NDArray[np.float64], level: float) -> None:
-        """Take the rows of a slot in."""
-        beyond = score[(score > _MARK) & (score < _SUSPECTED * level)] - _MARK
-        kept = math.exp(-_FORGETTING * score.size)
-        prior = (1 - kept) * _PRIOR_EXCEEDANCES
-        self.exceedances = kept * self.exceedances + prior + beyond.size
-        self.excess = kept * self.excess + prior + float(beyond.sum())
+    def learn(self, peaks: NDArray[np.float64]) -> None:
+        """Take climbs in that are over."""
+        beyond = peaks[peaks > _MARK] - _MARK
+        self.climbs += beyond.size
+        self.excess += float(beyond.sum())
+        if self.climbs > _CLIMBS_KEPT:
+            self.excess *= _CLIMBS_KEPT / self.climbs
+            self.climbs = _CLIMBS_KEPT
 
 
 class _Field(IntEnum):
@@ -73,6 +73,8 @@ class _Field(IntEnum):
     """Slots since the score is zero."""
     SEEN = 3
     """Slots in which the row was observed."""
+    PEAK = 4
+    """The highest score since it left zero."""
 
 
 _ONE = ("evidence",)
@@ -103,7 +105,7 @@ class Evidence:
     def restart(self) -> None:
         """Nothing of before speaks of now."""
         if self._memory.cells.size:
-            self._memory[_Field.SCORE][:] = 0.0
+            self._memory[_Field.SCORE][:] = self._memory[_Field.PEAK][:] = 0.0
 
     def add(
         self,
@@ -128,4 +130,8 @@ class Evidence:
         calm = self.calm_slots
         calm += 1
         calm[score > 0] = 0
-        self.tail.learn(score, level)
+        peak = self._memory.line(_Field.PEAK)
+        np.maximum(peak, score, out=peak)
+        is_over = (score == 0) & (peak > 0)
+        self.tail.learn(np.minimum(peak[is_over], level))
+        peak[is_over] = 0.0

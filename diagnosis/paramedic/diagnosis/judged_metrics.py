@@ -12,8 +12,9 @@ from paramedic.ingest.catalogue.metric import Kind
 if TYPE_CHECKING:
     from paramedic.ingest.contract import Window
 
-_OWN_AFFAIRS = frozenset({"filesystem_used_ratio", "process_stopped"})
-"""How full a disk is says nothing of how a machine works."""
+_UNTELLING = frozenset({"filesystem_used_ratio", "load_average", "process_stopped"})
+"""How full a disk is says nothing of how a machine works, and a mean over minutes nothing of now:
+it goes on when what it is about is long over."""
 
 
 def peers_part(window: Window) -> Window:
@@ -41,4 +42,4 @@ def _kept(metrics: tuple[str, ...]) -> tuple[int, ...]:
 def _is_amount(metric: str) -> bool:
     known = shipped_catalogue().metrics.get(metric)
     is_code = known is not None and known.kind is Kind.STATE
-    return not (is_code or metric.endswith("_total") or metric in _OWN_AFFAIRS)
+    return not (is_code or metric.endswith("_total") or metric in _UNTELLING)

@@ -1,4 +1,4 @@
-"""One kind of rows (GPUs or nodes) at one pace: model, calibration and evidence together."""
+"""One kind of rows at one pace, against one kind of peers: model, calibration and evidence."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from paramedic.diagnosis.settings import DepartureSettings
     from paramedic.ingest.contract import Window
+    from paramedic.models.circles import Circles
     from paramedic.models.contract import AnomalyScores
     from paramedic.models.peer_departure import PeerDeparture
 
@@ -27,10 +28,14 @@ class PacedTest:
     smoothing_seconds: float
     harmless_seconds: float
     """What lasts less is not named."""
+    is_among_siblings: bool = False
+    """Whether the peers are the GPUs of the same node, instead of the whole job's."""
     evidence: Evidence = field(default_factory=Evidence)
     oddness: Oddness | None = None
     scores: AnomalyScores | None = None
     """Of the newest slot."""
+    departure: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """How far out each row was in the newest slot, all metrics together."""
     level: float = 0.0
     """Of the newest slot, in nats."""
 
@@ -39,13 +44,20 @@ class PacedTest:
         self.model.restart()
         self.evidence.restart()
 
-    def weigh(self, window: Window, base_level: float, settings: DepartureSettings) -> None:
+    def weigh(
+        self,
+        window: Window,
+        circles: Circles | None,
+        base_level: float,
+        settings: DepartureSettings,
+    ) -> None:
         """Add the window's newest slot; `base_level` is what independent slots would need."""
         width = window.slot_seconds
         if self.oddness is None:
             self.oddness = Oddness(max(30.0, self.model.config.memory_seconds / width))
-        self.scores = self.model.score(window)
-        oddness = self.oddness.weigh(departure_of(self.scores))
+        self.scores = self.model.score(window, circles)
+        self.departure = departure_of(self.scores)
+        oddness = self.oddness.weigh(self.departure)
         self.level = base_level * self.evidence.tail.fold
         most = self.level / max(settings.least_slots, self.harmless_seconds / width)
         smoothing = max(1.0, self.smoothing_seconds / width)

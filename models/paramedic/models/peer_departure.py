@@ -1,10 +1,11 @@
 """How far each row has departed from its peers, at a cost of one slot a slot.
 
-A value is compared with the median of all other rows in the same slot, so that what befalls all
-alike cancels out. What a row has long been different by is taken off, within limits; as long as
-that is not known, anything within the limits is forgiven. The rest is smoothed, and measured
-against how much the other rows' rests scatter, now and in the past. Nothing in it depends on the
-number of rows, on a metric's unit, or on a distribution that noise is assumed to have.
+A value is compared with the median of all other rows in the same slot (or of those in its circle),
+so that what befalls all alike cancels out. What a row has long been different by is taken off,
+within limits; as long as that is not known, anything within the limits is forgiven. The rest is
+smoothed, and measured against how much the other rows' rests scatter, now and in the past. A metric
+that is at zero most of the time has no scale and says nothing. Nothing depends on the number of
+rows, on a metric's unit, or on a distribution that noise is assumed to have.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from paramedic.ingest.contract import Window
+    from paramedic.models.circles import Circles
 
     Cells = NDArray[np.float64]
 
 _QUANTILES = (0.5, 0.8)
 _NORMAL_QUANTILES = (0.6745, 1.2816)
 """The same quantiles of a standard normal's absolute value: a unit, not an assumption."""
+_LEAST_ACTIVE_SHARE = 0.5
 _FEWEST_MEMORY_SLOTS = 30
 _FEWEST_TRUST_SLOTS = 10
 
@@ -55,7 +58,7 @@ class PeerDepartureConfig:
     """A slot in turmoil counts as so many times the usual scatter at most."""
     startling_deviation: float = 5.0
     """A row this far out teaches nothing: a fault does not become its steady difference."""
-    limit: float = 50.0
+    limit: float = 1000.0
     """Deviations are cut off here, both ways."""
 
     def __post_init__(self) -> None:
@@ -96,6 +99,8 @@ class _Field(IntEnum):
     """The smoothed level of the peers."""
     MET = 10
     """Whether there was a value before."""
+    ACTIVE = 11
+    """The running share of slots in which the peers' level is not zero."""
 
 
 class PeerDeparture:
@@ -114,16 +119,18 @@ class PeerDeparture:
             self._memory[_Field.REST][:] = 0.0
             self._memory[_Field.VALUE][:] = self._memory[_Field.LEVEL][:] = 0.0
 
-    def score(self, window: Window) -> AnomalyScores:
+    def score(self, window: Window, circles: Circles | None = None) -> AnomalyScores:
         """Deviations of the newest slot; NaN where the row or its peers were not observed.
 
+        A row's level is that of its circle, or of all rows; its scatter is compared with all rows'.
         Call it for every slot once, in order. `value` and `peers` are smoothed like the deviation.
         """
         memory, config = self._memory, self.config
         memory.arrange(window.rows, window.metrics)
         pace = _Pace.of(config, window.slot_seconds)
         values = _newest(window)
-        level = leave_one_out_median(values)
+        median = leave_one_out_median if circles is None else circles.median_of_others
+        level = median(values)
         known = ~np.isnan(level)
         limit = self._limit(level, known, pace)
         forgiven, doubt = self._forgiven(level, limit, pace)
@@ -144,7 +151,9 @@ class PeerDeparture:
     def _limit(self, level: Cells, known: NDArray[np.bool_], pace: _Pace) -> Cells:
         """How much steady difference is taken off at most."""
         memory, config = self._memory, self.config
-        size = memory[_Field.SIZE]
+        size, active = memory[_Field.SIZE], memory[_Field.ACTIVE]
+        is_new = memory[_Field.MET] == 0
+        _follow(active, (level != 0).astype(np.float64), known, 1 / pace.memory, fresh=is_new)
         _follow(size, np.abs(level), known, 1 / pace.memory, fresh=size == 0)
         usual = np.median(np.abs(memory[_Field.STEADY]), axis=1, keepdims=True)
         spread = config.forgiven_spreads / _NORMAL_QUANTILES[0] * usual
@@ -198,7 +207,7 @@ class PeerDeparture:
         )
         scatter = np.maximum(usual, now)
         excess = np.sign(smooth) * np.maximum(np.abs(smooth) - doubt, 0.0)
-        means_something = known & (scatter > 0)
+        means_something = known & (scatter > 0) & (memory[_Field.ACTIVE] >= _LEAST_ACTIVE_SHARE)
         deviation = excess / np.where(scatter > 0, scatter, 1.0)
         return np.where(means_something, np.clip(deviation, -config.limit, config.limit), np.nan)
 

@@ -1,0 +1,46 @@
+"""Circles of peers: with whom a row is compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.models.leave_one_out import leave_one_out_median
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Circles:
+    """Rows that are alike by what they do or where they stand; every row is in one circle."""
+
+    seats: NDArray[np.intp]
+    """Positions of rows, (circle, seat); an empty seat holds the number of all rows."""
+
+    @classmethod
+    def of(cls, keys: Sequence[Hashable]) -> Circles:
+        """Rows with the same key share a circle."""
+        members: dict[Hashable, list[int]] = {}
+        for at, key in enumerate(keys):
+            members.setdefault(key, []).append(at)
+        largest = max(map(len, members.values()), default=0)
+        seats = np.full((len(members), largest), len(keys), np.intp)
+        for circle, rows in zip(seats, members.values(), strict=True):
+            circle[: len(rows)] = rows
+        return cls(seats)
+
+    def median_of_others(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each (metric, row) the median of the others in the row's circle.
+
+        NaN as in `leave_one_out_median`.
+        """
+        metrics, rows = values.shape
+        seated = np.concatenate([values, np.full((metrics, 1), np.nan)], axis=1)[:, self.seats]
+        medians = np.full((metrics, rows + 1), np.nan)
+        medians[:, self.seats] = leave_one_out_median(seated)
+        return medians[:, :rows]
