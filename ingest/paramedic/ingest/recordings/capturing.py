@@ -217,8 +217,9 @@ class _Loop:
             subscriptions.append(bus.subscribe([Topic.EVENTS], Start.EARLIEST))
             telemetry, events = subscriptions
             while not self._is_over():
-                self._take(events.poll(0.0))
-                self._take(telemetry.poll(_POLL_SECONDS))
+                batches = telemetry.poll(_POLL_SECONDS)
+                self._take(events.poll(0.0))  # an event is older than the batch of its second
+                self._take(batches)
                 self._pass_time()
             self._ports.settle()
             self._drain(events)

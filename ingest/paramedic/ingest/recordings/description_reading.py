@@ -48,7 +48,9 @@ class _Place:
         self._path = path
         self._where = where
         if not isinstance(value, dict):
-            raise RecordingFormatError(f"{path}: {where or 'the file'} is no JSON object")
+            raise RecordingFormatError(
+                f"{path}: {where.rstrip('.') or 'the file'} is no JSON object"
+            )
         self.value: dict[str, Any] = value
 
     def wrong(self, name: str, value: object, wanted: str) -> RecordingFormatError:

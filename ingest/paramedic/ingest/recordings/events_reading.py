@@ -65,12 +65,17 @@ def read_events(folder: Path, job: JobName) -> RecordedEvents:
             foreign += 1
         else:
             found.events.append(_event(path, number, fields))
-    if unknown:
-        found.remarks.append(f"{path.name}: {unknown} events of unknown kinds are left out")
-    if foreign:
-        found.remarks.append(f"{path.name}: {foreign} events of other jobs are left out")
+    found.remarks += _left_out(path, unknown, "an unknown kind")
+    found.remarks += _left_out(path, foreign, "another job")
     found.events.sort(key=lambda one: one.arrived)
     return found
+
+
+def _left_out(path: Path, number: int, what: str) -> list[str]:
+    if not number:
+        return []
+    are = "event of {} is" if number == 1 else "events of {} are"
+    return [f"{path.name}: {number} {are.format(what)} left out"]
 
 
 def _lines(path: Path) -> list[bytes]:

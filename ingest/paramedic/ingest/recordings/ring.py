@@ -51,7 +51,7 @@ class Ring:
         self._tell = tell
         self._open: dict[JobName, _Open] = {}
         self._ended = ShelfStatus()
-        self._is_stuck = False
+        self._stuck: set[Path] = set()
 
     def wants(self, job: JobName) -> bool:  # noqa: ARG002 (the port's signature)
         """Every job."""
@@ -125,13 +125,11 @@ class Ring:
         try:
             shutil.rmtree(segment)
         except OSError as error:
-            if not self._is_stuck:
-                self._tell(
-                    f"{segment} cannot be removed ({error.strerror}): the ring outgrows its cap"
-                )
-            self._is_stuck = True
+            if segment not in self._stuck:
+                self._stuck.add(segment)
+                reason = error.strerror or error
+                self._tell(f"{segment} cannot be removed ({reason}): the ring outgrows its cap")
             return False
-        self._is_stuck = False
         return True
 
 

@@ -1,0 +1,174 @@
+"""A recording can be read at any time, whatever became of whoever wrote it, or of the disk."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from ingest.recordings.recorded import (
+    JOB,
+    START,
+    batch,
+    batches_of,
+    event,
+    moments_of,
+    said,
+)
+from paramedic.ingest.contract import Entity, Event
+from paramedic.ingest.recordings.errors import RecordingWriteError
+from paramedic.ingest.recordings.joining import write_whole
+from paramedic.ingest.recordings.portrait import Portrait
+from paramedic.ingest.recordings.reading import open_recording
+from paramedic.ingest.recordings.recorder import Recorder
+from paramedic.ingest.recordings.writing import RecordingWriter
+
+
+class Disk:
+    """A disk that can be filled and emptied."""
+
+    def __init__(self) -> None:
+        self.is_full = False
+
+    def write(self, table: pa.Table, path: Path) -> None:
+        if self.is_full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write_whole(table, path)
+
+
+def portrait() -> Portrait:
+    known = Portrait(JOB)
+    known.see(batch(0, {"a": 1.0, "b": 1.0}))
+    return known
+
+
+def writer_of(folder: Path, rows_a_group: int = 100) -> RecordingWriter:
+    return RecordingWriter(folder, portrait().description(), rows_a_group)
+
+
+def seconds_of(folder: Path) -> list[int]:
+    return [one.second - START for one in batches_of(folder)]
+
+
+@pytest.mark.parametrize("group", [1, 4, 7])
+def test_parts_and_the_whole_say_the_same(group: int, tmp_path: Path) -> None:
+    folder = tmp_path / "r"
+    writer = writer_of(folder, group)
+    for second in range(6):
+        writer.append(batch(second, {"a": float(second), "b": 0.0}), START + second + 1.25)
+        writer.append(batch(second, {"a": 1.0}, f"m{second % 3}", Entity.GPU), START + second + 1.5)
+        writer.event(event(second + 0.5, number=second), START + second + 0.75)
+    writer.flush()
+    before = said(moments_of(folder))
+    assert len([one for one in moments_of(folder) if isinstance(one.fact, Event)]) == 6
+    writer.close()
+    assert not (folder / "parts").exists()
+    assert said(moments_of(folder)) == before
+    assert seconds_of(folder) == list(range(6))
+
+
+def test_parts_that_were_not_cleared_away_are_not_read_twice(tmp_path: Path) -> None:
+    folder = tmp_path / "r"
+    writer = writer_of(folder, 2)
+    for second in range(3):
+        writer.append(batch(second, {"a": 1.0, "b": 2.0}))
+    parts = {path.name: path.read_bytes() for path in (folder / "parts").iterdir()}
+    assert len(parts) == 3
+    writer.close()
+    (folder / "parts").mkdir()
+    for name, content in parts.items():
+        (folder / "parts" / name).write_bytes(content)
+    assert seconds_of(folder) == [0, 1, 2]
+    assert open_recording(folder).rows == 6
+
+
+def test_half_a_part_is_nobody_s_business(tmp_path: Path) -> None:
+    writer = writer_of(tmp_path / "r", 2)
+    writer.append(batch(0, {"a": 1.0, "b": 2.0}))
+    (tmp_path / "r/parts/.node-000001.parquet.draft").write_bytes(b"PAR1, and then the lights went")
+    assert seconds_of(tmp_path / "r") == [0]
+
+
+def test_what_a_full_disk_refused_is_written_when_there_is_room(tmp_path: Path) -> None:
+    disk, lines = Disk(), list[str]()
+    recorder = Recorder(tmp_path / "r", portrait(), lines.append, disk.write)
+    recorder.telemetry(batch(0, {"a": 1.0}), START + 1.0)
+    recorder.flush()
+    disk.is_full = True
+    for second in (1, 2):
+        recorder.telemetry(batch(second, {"a": 1.0}), START + second + 1.0)
+        recorder.flush()
+    assert seconds_of(tmp_path / "r") == [0], "what is there stays"
+    assert (recorder.rows, recorder.waiting) == (1, 2)
+    disk.is_full = False
+    recorder.telemetry(batch(3, {"a": 1.0}), START + 4.0)
+    recorder.close()
+    assert seconds_of(tmp_path / "r") == [0, 1, 2, 3]
+    assert len(lines) == 2
+    assert lines[0] == (
+        f"{tmp_path}/r cannot be written: No space left on device; what is there stays, and"
+        " recording goes on when there is room"
+    )
+    assert lines[1] == f"{tmp_path}/r can be written again"
+
+
+def test_the_oldest_rows_are_given_up_and_counted_when_the_disk_stays_full(tmp_path: Path) -> None:
+    disk = Disk()
+    writer = RecordingWriter(tmp_path / "r", portrait().description(), 2, disk.write)
+    disk.is_full = True
+    for second in range(20):
+        try:
+            writer.append(batch(second, {"a": 1.0}))
+        except RecordingWriteError:
+            continue
+    assert writer.lost + writer.waiting == 20
+    assert writer.waiting <= 10
+    disk.is_full = False
+    writer.close()
+    assert seconds_of(tmp_path / "r") == list(range(writer.lost, 20))
+
+
+def test_events_that_a_full_disk_refused_are_whole_lines_later(tmp_path: Path) -> None:
+    writer = writer_of(tmp_path / "r")
+    writer.append(batch(0, {"a": 1.0}))
+    lines = tmp_path / "r/events.jsonl"
+    lines.unlink()
+    lines.symlink_to("/dev/full")
+    for second in (0, 1):
+        with pytest.raises(RecordingWriteError, match="No space left"):
+            writer.event(event(second))
+    lines.unlink()
+    writer.event(event(2))
+    writer.close()
+    assert [line[:43] for line in lines.read_text().splitlines()] == [
+        f'{{"timestamp": "2026-01-01T00:00:0{second}Z", "kind' for second in range(3)
+    ]
+    assert (writer.events, writer.lost) == (3, 0)
+
+
+def test_a_disk_without_room_to_put_the_parts_together_leaves_them_as_they_are(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "r"
+    writer = writer_of(folder, 1)
+    for second in range(3):
+        writer.append(batch(second, {"a": 1.0}))
+    (folder / ".node.parquet.draft").symlink_to("/dev/full")
+    with pytest.raises(RecordingWriteError, match="No space left"):
+        writer.close()
+    assert seconds_of(folder) == [0, 1, 2]
+    writer.close()
+    assert seconds_of(folder) == [0, 1, 2]
+    assert not (folder / "parts").exists()
+
+
+def test_a_job_that_grows_is_described_anew(tmp_path: Path) -> None:
+    known = portrait()
+    recorder = Recorder(tmp_path / "r", known, lambda _line: None)
+    grown = batch(1, {"a": 1.0, "c": 1.0})
+    known.see(grown)
+    recorder.telemetry(grown, START + 2.0)
+    recorder.flush()
+    assert [node.name for node in open_recording(tmp_path / "r").job.nodes] == ["a", "b", "c"]
