@@ -93,7 +93,7 @@ def test_services_are_told_the_bus_and_given_the_socket(tmp_path: Path) -> None:
         place, platform = start(tmp_path, stack, io.StringIO())
         assert place.listener is not None
         names = [service.name for service in platform.services]
-        assert names == ["diagnose", "remediate"]
+        assert names == ["diagnose", "remediate", "capture"]
         for service in platform.services:
             assert f"bus.address={platform.bus_address}" in service.command
         assert platform.services[1].pass_fds == (place.listener.fileno(),)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 
 from paramedic.api.command_line.errors import MissingExtraError
+from paramedic.api.settings.schema import Settings
 
 AGENT = ("psutil",)
 KAFKA = ("kafka",)
@@ -19,6 +21,21 @@ SERVE = ("fastapi", "pydantic", "prometheus_client", "sqlalchemy", "uvicorn")
 RUN = (*AGENT, *DIAGNOSE, *REMEDIATE, *SERVE)
 UP = (*DIAGNOSE, *REMEDIATE, *SERVE)
 DEMO = (*RUN, "rich")
+
+
+def ring_packages(settings: Settings) -> tuple[str, ...]:
+    """What a run or `up` needs to keep its last hours."""
+    return RECORDINGS if settings.recording.ring_bytes else ()
+
+
+def of_bus(settings: Settings) -> Sequence[str]:
+    """What the bus of these settings needs."""
+    return KAFKA if settings.bus.address.startswith("kafka") else ()
+
+
+def of_metrics(flags: Namespace) -> Sequence[str]:
+    """What `--metrics-port` needs, where it is asked for."""
+    return () if flags.metrics_port is None else ("prometheus_client",)
 
 
 def is_installed(package: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.paths import path
+from paramedic.api.command_line.flags import filled, path, switch, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -28,24 +28,20 @@ exit codes:
 
 
 def _add_flags(parser: ArgumentParser) -> None:
-    parser.add_argument("--job", metavar="NAME", help="the job's name (default: of the script)")
-    parser.add_argument(
+    valued(parser, "--job", "NAME", "the job's name (default: of the script)")
+    valued(
+        parser,
         "--run-folder",
-        metavar="FOLDER",
-        type=path,
-        help="where run.json, logs, database and checkpoints go (default: a new folder in "
+        "FOLDER",
+        "where run.json, logs, database and checkpoints go (default: a new folder in "
         "paramedic-runs)",
+        path,
     )
-    parser.add_argument(
-        "--bare", action="store_true", help="only launcher and ranks: no telemetry, no diagnosis"
-    )
+    switch(parser, "--bare", "only launcher and ranks: no telemetry, no diagnosis")
 
 
-def packages_of_run(flags: Namespace, settings: Settings) -> Sequence[str]:
-    """The packages that a run with these flags needs."""
-    if getattr(flags, "bare", False):
-        return ()
-    return extras.RUN if settings.bus.address == "embedded" else (*extras.RUN, *extras.KAFKA)
+def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:
+    return () if flags.bare else (*extras.RUN, *extras.of_bus(settings))
 
 
 def _execute(call: Call) -> int:
@@ -56,11 +52,10 @@ def _execute(call: Call) -> int:
     from paramedic.api.wiring.request import RunRequest
     from paramedic.api.wiring.run import run
 
-    request = RunRequest(
+    request = filled(
+        RunRequest,
+        call.flags,
         command=call.command,
-        job=call.flags.job,
-        run_folder=call.flags.run_folder,
-        bare=call.flags.bare,
         settings=call.settings,
         folder=call.surroundings.folder,
         environment=call.surroundings.environment,
@@ -80,7 +75,7 @@ RUN = Verb(
         "--port": "api.port",
     },
     add_flags=_add_flags,
-    packages=packages_of_run,
+    packages=_packages,
     execute=_execute,
     takes_command=True,
 )

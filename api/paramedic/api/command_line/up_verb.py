@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.paths import path
+from paramedic.api.command_line.flags import chosen, path, valued
 from paramedic.api.command_line.source_flags import (
     SETTING_FLAGS,
     add_source_flags,
@@ -38,23 +38,23 @@ exit codes:
 
 def _add_flags(parser: ArgumentParser) -> None:
     add_source_flags(parser)
-    parser.add_argument(
+    valued(
+        parser,
         "--run-folder",
-        metavar="FOLDER",
-        type=path,
-        help="where database and logs go (default: a new folder in paramedic-runs)",
+        "FOLDER",
+        "where database and logs go (default: a new folder in paramedic-runs)",
+        path,
     )
-    parser.add_argument(
+    chosen(
+        parser,
         "--format",
-        choices=("table", "jsonl"),
-        default="table",
-        help="jsonl: verdicts on standard output, one JSON object a line",
+        ("table", "jsonl"),
+        "jsonl: verdicts on standard output, one JSON object a line",
     )
 
 
 def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:
-    kafka = extras.KAFKA if settings.bus.address.startswith("kafka") else ()
-    return (*extras.UP, *packages_of_sources(flags), *kafka)
+    return (*extras.UP, *packages_of_sources(flags), *extras.of_bus(settings))
 
 
 def _execute(call: Call) -> int:

@@ -56,7 +56,7 @@ def watch_run(
     losses = run_folder / LOSSES
     arguments = (
         "run", "--job", JOB, "--run-folder", str(run_folder),
-        *setting_flags(request.settings, {}),
+        *setting_flags(request.settings, {"recording.ring_bytes": 0}),
         "--", *training_command(script, request.steps, losses),
     )  # fmt: skip
     with child_verb(arguments, log, request.environment) as child:

@@ -203,6 +203,21 @@ class CheckpointSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordingSettings:
+    """The past that `run` and `up` keep in their folder."""
+
+    ring_bytes: int = _setting(
+        2_000_000_000,
+        "How large the folder `ring` of a run becomes, with all jobs' last hours; 0 keeps none.",
+        0,
+        10**15,
+    )
+    segment_seconds: float = _setting(
+        600.0, "How long a segment of the ring is; the oldest goes first.", 10, 86400
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings; sections are the tables of `paramedic.toml`."""
 
@@ -214,6 +229,7 @@ class Settings:
     detection: DetectionSettings = field(default_factory=DetectionSettings)
     recovery: RecoverySettings = field(default_factory=RecoverySettings)
     checkpoint: CheckpointSettings = field(default_factory=CheckpointSettings)
+    recording: RecordingSettings = field(default_factory=RecordingSettings)
 
 
 SECTIONS: dict[str, type[Any]] = {
@@ -225,6 +241,7 @@ SECTIONS: dict[str, type[Any]] = {
     "detection": DetectionSettings,
     "recovery": RecoverySettings,
     "checkpoint": CheckpointSettings,
+    "recording": RecordingSettings,
 }
 
 

@@ -13,7 +13,11 @@ from paramedic.api.wiring.narration import lines_of_job
 from paramedic.api.wiring.narrator import Narrator
 from paramedic.api.wiring.request import Place, RunRequest
 from paramedic.api.wiring.run_folder import sign_file
-from paramedic.api.wiring.service_commands import diagnose_service, remediate_service
+from paramedic.api.wiring.service_commands import (
+    capture_services,
+    diagnose_service,
+    remediate_service,
+)
 from paramedic.api.wiring.telemetry import start_agent
 from paramedic.api.wiring.telling import say
 from paramedic.api.wiring.watching import WatchKeeper
@@ -90,6 +94,9 @@ def _services(
             request.settings,
             request.environment,
             tell,
+        ),
+        *capture_services(
+            bus.address, place.run_folder, request.settings, request.environment, tell
         ),
     )
 

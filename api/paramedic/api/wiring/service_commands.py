@@ -82,6 +82,33 @@ def collect_service(
     )
 
 
+def capture_services(
+    bus_address: str,
+    run_folder: Path,
+    settings: Settings,
+    environment: Mapping[str, str],
+    tell: Callable[[str], None],
+) -> tuple[ServiceSpec, ...]:
+    """The process that keeps the last hours as recordings; none where none are to be kept."""
+    from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
+
+    wanted = settings.recording
+    if not wanted.ring_bytes:
+        return ()
+    ring = ("--ring", "--out", str(run_folder / "ring"))
+    cap = ("--cap-gigabytes", str(wanted.ring_bytes / 1e9))
+    segments = ("--segment-minutes", str(wanted.segment_seconds / 60))
+    flags = setting_flags(settings, {"bus.address": bus_address})
+    capture = ServiceSpec(
+        name="capture",
+        command=(*INTERPRETER, "capture", *ring, *cap, *segments, *flags),
+        environment=service_environment(environment),
+        log_path=run_folder / "logs" / "capture.log",
+        tell=tell,
+    )
+    return (capture,)
+
+
 def remediate_service(
     bus_address: str,
     run_folder: Path,

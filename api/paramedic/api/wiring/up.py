@@ -20,6 +20,7 @@ from paramedic.api.wiring.many_jobs import ManyJobs
 from paramedic.api.wiring.narrator import Narrator
 from paramedic.api.wiring.run_folder import create_run_folder, sign_file
 from paramedic.api.wiring.service_commands import (
+    capture_services,
     collect_service,
     diagnose_service,
     remediate_service,
@@ -148,6 +149,7 @@ def _services(
         remediate_service(
             bus.address, folder, None, place.listener.fileno(), settings, public, tell_end
         ),
+        *capture_services(bus.address, folder, settings, public, tell_end),
     ]
     sign_file(folder).touch()
     if not request.sources.is_empty:

@@ -86,8 +86,10 @@ def _load(path: Path) -> object:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
+        is_ring = any(path.parent.glob(f"*/*/{JOB_FILE}"))
+        remedy = ": it is a ring; cut a recording out of it with capture --cut" if is_ring else ""
         raise RecordingFormatError(
-            f"{path.parent} is no recording: it holds no {JOB_FILE}"
+            f"{path.parent} is no recording: it holds no {JOB_FILE}{remedy}"
         ) from error
     except OSError as error:
         raise RecordingFormatError(f"{path} cannot be read: {error.strerror}") from error
