@@ -53,6 +53,8 @@ def test_a_straggler_that_hangs_is_updated_under_its_id() -> None:
     assert updated.onset == fired.onset
     assert updated.phase is Phase.FAILED
     assert updated.detected_at == moment(120)
+    assert updated.first_detected_at == fired.first_detected_at == moment(100)
+    assert Verdict.from_json(updated.to_json()) == updated
 
 
 def test_a_lesser_fault_is_no_news() -> None:

@@ -73,6 +73,17 @@ def test_an_exit_that_is_no_fault_of_a_rank_is_no_verdict(harmless: Fact) -> Non
     assert diagnose([harmless]) == []
 
 
+def test_an_exit_that_the_launcher_brought_about_says_so_and_why() -> None:
+    ended = event(
+        EventKind.PROCESS_EXIT, DIED_AT, node_name(2), 2,
+        signal=9, ended_by="launcher", reason="it did not become ready in 120 s",
+    )  # fmt: skip
+    (verdict,) = diagnose([ended])
+    assert verdict.summary.endswith("the launcher ended it: it did not become ready in 120 s")
+    (by_itself,) = diagnose([exit_of(2, DIED_AT)])
+    assert by_itself.summary.endswith("nobody asked it to")
+
+
 def test_exits_of_a_finished_job_are_no_verdicts() -> None:
     assert diagnose([job_state("finished", 50), exit_of(2, 50.5)]) == []
 

@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from paramedic.models.leave_one_out import leave_one_out_median, median_over_time
+from paramedic.models.leave_one_out import (
+    leave_one_out_median,
+    leave_one_out_quantiles,
+    median_over_time,
+)
 
 _VALUES = st.one_of(st.just(float("nan")), st.integers(-3, 3).map(float), st.floats(-1e6, 1e6))
 _ROWS = arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(1, 9)), elements=_VALUES)
@@ -45,3 +49,18 @@ def test_an_outlier_does_not_move_its_own_yardstick() -> None:
 
 def test_two_rows_have_no_median_of_others() -> None:
     assert np.isnan(leave_one_out_median(np.array([1.0, 2.0]))).all()
+
+
+@given(_ROWS, st.sampled_from([0.2, 0.5, 0.8]))
+def test_each_entry_gets_the_quantile_of_the_others(
+    rows: np.ndarray[tuple[int, int], np.dtype[np.float64]], share: float
+) -> None:
+    (found,) = leave_one_out_quantiles(rows, (share,))
+    for row, quantiles in zip(rows, found, strict=True):
+        for at, quantile in enumerate(quantiles):
+            others = np.sort(np.delete(row, at))
+            others = others[~np.isnan(others)]
+            if np.isnan(row[at]) or others.size < 2:
+                assert np.isnan(quantile)
+            else:
+                assert quantile == others[int(np.ceil(share * others.size)) - 1]

@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 _POWER = 4
 """Between the sum of squares (2), which drowns one bad metric in many good ones, and the largest
 alone, which is blind to several that agree."""
-_SHARES = (0.5, 0.8)
+_SHARES = (1 / 3, 2 / 3)
+"""As long as two thirds of the rows are healthy, the tail is measured on healthy ones."""
 _TAIL = math.log((1 - _SHARES[0]) / (1 - _SHARES[1]))
 """How many e-folds lie between the two."""
 _LEAST_MIDDLE = 1.0
 _LEAST_FOLD = 0.5
 """A crowd that agrees perfectly is still given the scatter of one metric of normal noise."""
 _LARGEST_WIDENING = 3.0
+"""Of a slot in turmoil, against what is usual."""
+_LARGEST_GROWTH = 2.0
+"""What one slot can teach, against what is usual."""
 _FEWEST_ROWS = 3
 
 
@@ -49,7 +53,7 @@ class Oddness:
     memory_slots: float
     slots: int = 0
     middle: float = _LEAST_MIDDLE
-    """What half of the rows do not exceed."""
+    """What a third of the rows do not exceed."""
     fold: float = _LEAST_FOLD
     """By how much more the number is that only a share of 1/e of them exceeds."""
 
@@ -70,5 +74,7 @@ class Oddness:
     def _learn(self, middle: float, fold: float) -> None:
         self.slots += 1
         weight = 1 / min(self.slots, self.memory_slots)
-        self.middle += weight * (max(middle, _LEAST_MIDDLE) - self.middle)
-        self.fold += weight * (max(fold, _LEAST_FOLD) - self.fold)
+        middle = min(max(middle, _LEAST_MIDDLE), _LARGEST_GROWTH * self.middle)
+        fold = min(max(fold, _LEAST_FOLD), _LARGEST_GROWTH * self.fold)
+        self.middle += weight * (middle - self.middle)
+        self.fold += weight * (fold - self.fold)

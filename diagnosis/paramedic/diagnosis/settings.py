@@ -132,8 +132,8 @@ class DepartureSettings:
     """A slot less odd than this speaks for a row: one healthy slot in 400 is as odd."""
     gpu_harmless_seconds: float = 8.0
     """However far out a GPU is, it is not named by less than so much of it: sensors glitch."""
-    node_harmless_seconds: float = 60.0
-    """The same of what a host does: chores run there now and then."""
+    node_harmless_seconds: float = 120.0
+    """The same of what a host does: chores of a minute or two run there now and then."""
     least_slots: int = 3
     """No fewer slots than these decide, however wide they are."""
     settle_seconds: int = 20

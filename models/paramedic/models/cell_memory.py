@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def _nothing() -> NDArray[np.float64]:
-    return np.zeros((0, 0, 0))
-
-
 @dataclass(slots=True)
 class CellMemory:
     """A number for each (field, metric, row); zero for what was never seen."""
@@ -25,7 +21,10 @@ class CellMemory:
     fields: int
     rows: tuple[Hashable, ...] = ()
     metrics: tuple[str, ...] = ()
-    cells: NDArray[np.float64] = field(default_factory=_nothing)
+    cells: NDArray[np.float64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.cells = np.zeros((self.fields, len(self.metrics), len(self.rows)))
 
     def __getitem__(self, which: IntEnum) -> NDArray[np.float64]:
         """The (metric, row) numbers of a field, to be read and written in place."""

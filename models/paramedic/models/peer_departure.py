@@ -32,6 +32,9 @@ _QUANTILES = (0.5, 0.8)
 _NORMAL_QUANTILES = (0.6745, 1.2816)
 """The same quantiles of a standard normal's absolute value: a unit, not an assumption."""
 _LEAST_ACTIVE_SHARE = 0.5
+_LARGEST_GROWTH = 2.0
+"""One slot counts as at most so many times the usual scatter: several faults do not hide each
+other, and a crowd that scatters more from now on is believed within a memory's length."""
 _FEWEST_MEMORY_SLOTS = 30
 _FEWEST_TRUST_SLOTS = 10
 
@@ -52,7 +55,7 @@ class PeerDepartureConfig:
     """How far back steady differences and scatter are remembered."""
     trust_seconds: float = 60.0
     """A row's own past counts in full after so long."""
-    largest_jump: float = 6.0
+    largest_jump: float = 10.0
     """One slot moves the smoothed rest by at most so many standard deviations."""
     largest_widening: float = 5.0
     """A slot in turmoil counts as so many times the usual scatter at most."""
@@ -198,8 +201,9 @@ class PeerDeparture:
         middle, upper = leave_one_out_quantiles(np.where(known, np.abs(smooth), np.nan), _QUANTILES)
         weight = 1 / min(self._slots + 1, pace.memory)
         fresh = memory[_Field.MEDIAN] + memory[_Field.UPPER] == 0
-        _follow(memory[_Field.MEDIAN], middle, known, weight, fresh=fresh)
-        _follow(memory[_Field.UPPER], upper, known, weight, fresh=fresh)
+        for which, now in ((_Field.MEDIAN, middle), (_Field.UPPER, upper)):
+            believed = np.where(fresh, now, np.minimum(now, _LARGEST_GROWTH * usual))
+            _follow(memory[which], believed, known, weight, fresh=fresh)
         self._slots += 1
         usual = self._usual_scatter()
         now = np.minimum(

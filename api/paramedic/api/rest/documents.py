@@ -161,6 +161,7 @@ _VERDICT = {
     ],
     "action": {"recommended": "replace_rank", "reason": "the rank is stuck"},
     "rank": 2,
+    "first_detected_at": "2026-01-01T00:11:22Z",
 }
 
 
@@ -189,6 +190,10 @@ class VerdictDocument(BaseModel):
     evidence: list[EvidenceDocument]
     action: RecommendationDocument
     rank: int | None = Field(default=None, description="Absent where it is not known.")
+    first_detected_at: datetime | None = Field(
+        default=None,
+        description="`detected_at` of the first firing. Absent in what older writers said.",
+    )
 
 
 class VerdictListDocument(BaseModel):

@@ -1,0 +1,184 @@
+"""Machines of a cluster, from batches and events to verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache
+
+import pytest
+
+from diagnosis.crowd import JOB, START, TENSOR, Crowd, Fault, name
+from diagnosis.playing import Fact, diagnose, firing, merged, tell
+from paramedic.diagnosis.contract import (
+    Fault as Family,
+)
+from paramedic.diagnosis.contract import (
+    Phase,
+    Scope,
+    Status,
+    Tier,
+    Verdict,
+)
+from paramedic.diagnosis.detector import DetectorConfig
+from paramedic.diagnosis.judged_metrics import peers_part
+from paramedic.diagnosis.settings import DepartureSettings
+from paramedic.ingest.contract import Entity, Event, EventKind, NodeName
+
+ONE_PACE = DetectorConfig(departure=DepartureSettings(smoothing_seconds=(3.0,)))
+QUICK = replace(
+    ONE_PACE,
+    departure=replace(
+        ONE_PACE.departure, healthy_seconds_to_resolve=10.0, telemetry_timeout_seconds=10.0
+    ),
+)
+
+
+def event(
+    kind: EventKind,
+    at: float,
+    node: NodeName | None = None,
+    gpu: int | None = None,
+    **details: str | int,
+) -> Event:
+    return Event(datetime.fromtimestamp(START + at, UTC), kind, JOB, node, gpu, None, 0, details)
+
+
+def training(width: int = 1) -> Event:
+    return event(EventKind.JOB_STATE, -1, state="training", sampling_seconds=width)
+
+
+def judge(facts: list[Fact], config: DetectorConfig = QUICK) -> list[Verdict]:
+    return tell(config.build(JOB), facts)
+
+
+@cache
+def of_a_slow_gpu() -> tuple[Verdict, ...]:
+    crowd = Crowd(seconds=130, faults=(Fault(3, 0.5, gpu=2, last=90),))
+    return tuple(judge(merged(crowd.batches(), [training()])))
+
+
+def test_a_departed_gpu_is_a_verdict_that_people_understand() -> None:
+    fired = of_a_slow_gpu()[0]
+    assert (fired.scope, fired.node, fired.gpu) == (Scope.GPU, name(3), 2)
+    assert (fired.fault, fired.tier, fired.phase) == (Family.UNKNOWN, Tier.PATTERN, Phase.SYMPTOM)
+    assert fired.summary.startswith(f"GPU 2 of {name(3)} lost ")
+    assert "tensor activity" in fired.summary
+    assert fired.confidence > 0.9
+    assert fired.candidates[0].node == name(3)
+    lead = fired.evidence[0]
+    assert lead.metric == TENSOR
+    assert lead.value is not None
+    assert lead.peers is not None
+    assert lead.value < 0.8 * lead.peers
+    assert lead.deviation < -5
+    assert 68 <= fired.onset.timestamp() - START <= 75
+
+
+def test_it_is_resolved_when_the_gpu_works_like_its_peers_again() -> None:
+    fired, resolved = of_a_slow_gpu()
+    assert (resolved.status, resolved.id) == (Status.RESOLVED, fired.id)
+    assert resolved.detected_at > fired.detected_at
+    assert resolved.first_detected_at == fired.detected_at == fired.first_detected_at
+
+
+def test_a_resumed_detector_goes_on_as_if_nothing_had_been() -> None:
+    crowd = Crowd(seconds=95, faults=(Fault(3, 0.5, gpu=2),))
+    facts = merged(crowd.batches(), [training()])
+    detector = QUICK.build(JOB)
+    tell(detector, facts[:75])
+    resumed = QUICK.resume(detector.snapshot())
+    assert tell(resumed, facts[75:]) == tell(detector, facts[75:]) != []
+
+
+def test_nothing_is_judged_before_the_job_trains() -> None:
+    starting = event(EventKind.JOB_STATE, -1, state="starting", sampling_seconds=1)
+    crowd = Crowd(seconds=60, faults=(Fault(3, 0.4, first=0),))
+    assert judge(merged(crowd.batches(), [starting])) == []
+
+
+def test_a_source_of_15_seconds_is_judged_in_slots_of_15_seconds() -> None:
+    crowd = Crowd(seconds=1400, width=15, faults=(Fault(3, 0.5, gpu=2, first=1200),))
+    fired = judge(merged(crowd.batches(), [training(15)]))[0]
+    assert (fired.node, fired.gpu) == (name(3), 2)
+    assert fired.detected_at.timestamp() % 15 == 0
+    detector = QUICK.build(JOB)
+    detector.record(training(15))
+    assert QUICK.resume(detector.snapshot()).record(training(15)) == ()
+
+
+def test_a_node_that_is_not_heard_while_its_peers_are_is_named_and_cleared() -> None:
+    crowd = Crowd(seconds=70, absent={5: range(30, 50)})
+    fired, resolved = judge(merged(crowd.batches(), [training()]))
+    assert (fired.fault, fired.scope, fired.node) == (Family.TELEMETRY_LOST, Scope.NODE, name(5))
+    assert fired.detected_at.timestamp() - START == 39
+    assert "7 other nodes are heard" in fired.summary
+    assert (resolved.status, resolved.id) == (Status.RESOLVED, fired.id)
+
+
+def test_when_nobody_is_heard_no_node_is_named() -> None:
+    crowd = Crowd(seconds=60, absent=dict.fromkeys(range(6), range(20, 60)))
+    assert judge(merged(crowd.batches(), [training()])) == []
+
+
+def test_what_is_open_on_a_node_that_leaves_is_resolved() -> None:
+    crowd = Crowd(seconds=60, absent={5: range(20, 60)})
+    left = event(EventKind.MEMBERSHIP, 50.5, name(5), change="left")
+    _, resolved = judge(merged(crowd.batches(), [training(), left]))
+    assert resolved.status is Status.RESOLVED
+    assert f"{name(5)} has left the job" in resolved.summary
+
+
+def test_each_lost_card_is_a_verdict_until_it_is_back() -> None:
+    facts: list[Fact] = [
+        event(EventKind.TELEMETRY, at, name(2), gpu, change=change, uuid=f"GPU-{gpu}")
+        for at, gpu, change in ((1, 6, "gpu_lost"), (2, 7, "gpu_lost"), (3, 6, "gpu_returned"))
+    ]
+    first, second, back = judge([training(), *facts])
+    assert (first.fault, first.scope, first.gpu) == (Family.GPU_CARD_DROP, Scope.GPU, 6)
+    assert (first.tier, first.phase) == (Tier.KNOWN_ERROR, Phase.FAILED)
+    assert second.gpu == 7
+    assert (back.status, back.id) == (Status.RESOLVED, first.id)
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        event(EventKind.XID, 5, name(1), 3, code=79),
+        event(EventKind.SXID, 5, name(1), code=12028),
+        event(EventKind.TELEMETRY, 5, name(1), change="source_blind", origin="dcgm"),
+        event(EventKind.TELEMETRY, 5, name(1), 3, change="gpu_returned"),
+        event(EventKind.JOB_STATE, 5, state="training", sampling_seconds=0),
+    ],
+)
+def test_other_facts_of_machines_are_survived(harmless: Event) -> None:
+    assert judge([training(), harmless]) == []
+
+
+def test_a_node_that_lost_a_card_is_not_named_a_second_time() -> None:
+    lost = event(EventKind.TELEMETRY, 69, name(3), 0, change="gpu_lost")
+    crowd = Crowd(faults=(Fault(3, 0.5),))
+    assert len(judge(merged(crowd.batches(), [training(), lost]))) == 1
+
+
+def test_hosts_without_gpus_have_no_peers() -> None:
+    busy = Fault(3, 9.0, metric="cpu_utilization_ratio", entity=Entity.NODE, first=0)
+    batches = [
+        replace(batch, tables=tuple(t for t in batch.tables if t.entity is Entity.NODE))
+        for batch in Crowd(seconds=60, faults=(busy,)).batches()
+    ]
+    soon = replace(QUICK, departure=replace(QUICK.departure, node_harmless_seconds=10.0))
+    assert judge(merged(batches, [training()]), soon) == []
+
+
+def test_codes_totals_and_means_over_minutes_are_not_compared() -> None:
+    window = next(Crowd(seconds=1).windows())[Entity.NODE]
+    metrics = ("gpu_xid", "load_average")
+    assert peers_part(replace(window, metrics=metrics)).metrics == ()
+    assert peers_part(replace(window, metrics=("x_total", "unheard_of"))).metrics == ("unheard_of",)
+
+
+def test_the_default_settings_leave_a_healthy_cluster_alone() -> None:
+    crowd = Crowd(nodes=4, seconds=80, pause=range(50, 60))
+    assert firing(diagnose(merged([]))) == []
+    assert tell(DetectorConfig().build(JOB), merged(crowd.batches(), [training()])) == []

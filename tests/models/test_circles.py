@@ -1,0 +1,30 @@
+"""Medians within circles of peers, against the plain way."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paramedic.models.circles import Circles
+
+_ROWS = st.lists(
+    st.tuples(st.integers(0, 2), st.one_of(st.just(float("nan")), st.integers(-9, 9).map(float))),
+    max_size=10,
+)
+
+
+def _slowly(rows: list[tuple[int, float]], at: int) -> float:
+    circle, own = rows[at]
+    others = [v for i, (c, v) in enumerate(rows) if i != at and c == circle and not np.isnan(v)]
+    return float(np.median(others)) if len(others) >= 2 and not np.isnan(own) else float("nan")
+
+
+@given(_ROWS)
+def test_each_row_gets_the_median_of_the_others_in_its_circle(
+    rows: list[tuple[int, float]],
+) -> None:
+    values = np.array([[value for _, value in rows]], np.float64).reshape(1, len(rows))
+    found = Circles.of([circle for circle, _ in rows]).median_of_others(values)
+    expected = [_slowly(rows, at) for at in range(len(rows))]
+    np.testing.assert_array_equal(found, np.array([expected]).reshape(1, len(rows)))
