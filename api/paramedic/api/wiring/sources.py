@@ -6,6 +6,7 @@ import re
 import socket
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,7 @@ def _sources(request: SourceRequest, settings: Settings, put_away: PutAway) -> I
 
         yield NvmlSource(_this_host(), time.time, settings.collect.interval_seconds)
     if request.topics:
-        yield _topics(request, put_away)
+        yield _topics(request, settings, put_away)
 
 
 def _prometheus(request: SourceRequest, settings: Settings) -> Source:
@@ -145,12 +146,13 @@ def _feed(place: str) -> Callable[[], LineFeed]:
     return lambda: GrowingFile(Path(place))
 
 
-def _topics(request: SourceRequest, put_away: PutAway) -> Source:
-    from paramedic.ingest.bus.kafka_settings import KafkaSettings
+def _topics(request: SourceRequest, settings: Settings, put_away: PutAway) -> Source:
+    from paramedic.api.wiring.kafka import kafka_settings
     from paramedic.ingest.sources.kafka_topics.consumer import KafkaRecords
     from paramedic.ingest.sources.kafka_topics.source import KafkaTopicsSource, MessageFormat
 
-    kafka = KafkaSettings(servers=tuple((request.kafka or "").split(",")))
+    servers = tuple((request.kafka or "").split(","))
+    kafka = replace(kafka_settings(settings, request.environment), servers=servers)
     return KafkaTopicsSource(
         f"{request.kafka} {', '.join(request.topics)}",
         MessageFormat(request.topic_format),
