@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.bus_flag import existing_bus
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.paths import path
+from paramedic.api.command_line.flags import filled, path, positive, switch, valued
 from paramedic.api.command_line.source_flags import (
     SETTING_FLAGS,
     add_source_flags,
@@ -50,36 +50,21 @@ def _moment(text: str) -> datetime:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def _positive(text: str) -> float:
-    """A number above 0. Raises ArgumentTypeError."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < math.inf:
-        raise ArgumentTypeError(f"{text!r} is no number above 0")
-    return number
-
-
 def _add_flags(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--out", metavar="FOLDER", type=path, required=True, help="the recording, or the ring"
+    valued(parser, "--out", "FOLDER", "the recording, or the ring", path, required=True)
+    valued(
+        parser,
+        "--seconds",
+        "N",
+        "how long to record (default: until ended)",
+        positive,
+        math.inf,
     )
-    parser.add_argument(
-        "--seconds", metavar="N", type=_positive, default=math.inf,
-        help="how long to record (default: until ended)",
-    )  # fmt: skip
     jobs = parser.add_mutually_exclusive_group()
-    jobs.add_argument(
-        "--job", metavar="NAME", default=None, help="(default: the first that is heard of)"
-    )
-    jobs.add_argument(
-        "--every-job", action="store_true", help="a recording for each job, in FOLDER/JOB"
-    )
-    parser.add_argument(
-        "--past", metavar="SECONDS", type=_positive, default=0.0,
-        help="with --prometheus: begin so far back (default: now)",
-    )  # fmt: skip
+    valued(jobs, "--job", "NAME", "(default: the first that is heard of)")
+    switch(jobs, "--every-job", "a recording for each job, in FOLDER/JOB")
+    past = "with --prometheus: begin so far back (default: now)"
+    valued(parser, "--past", "SECONDS", past, positive, 0.0)
     _add_ring_flags(parser)
     _add_cut_flags(parser)
     add_source_flags(parser)
@@ -87,35 +72,29 @@ def _add_flags(parser: ArgumentParser) -> None:
 
 def _add_ring_flags(parser: ArgumentParser) -> None:
     ring = parser.add_argument_group("the last hours, always on")
-    ring.add_argument(
-        "--ring", action="store_true",
-        help="keep every job's last hours in FOLDER/JOB/START; the oldest goes first",
-    )  # fmt: skip
-    ring.add_argument(
-        "--cap-gigabytes", metavar="N", type=_positive, default=_CAP_GIGABYTES,
-        help=f"how large the ring may become (default: {_CAP_GIGABYTES:g})",
-    )  # fmt: skip
-    ring.add_argument(
-        "--segment-minutes", metavar="N", type=_positive, default=_SEGMENT_MINUTES,
-        help=f"how long a segment is (default: {_SEGMENT_MINUTES:g})",
-    )  # fmt: skip
+    switch(ring, "--ring", "keep every job's last hours in FOLDER/JOB/START; the oldest goes first")
+    cap = f"how large the ring may become (default: {_CAP_GIGABYTES:g})"
+    valued(ring, "--cap-gigabytes", "N", cap, positive, _CAP_GIGABYTES)
+    segment = f"how long a segment is (default: {_SEGMENT_MINUTES:g})"
+    valued(ring, "--segment-minutes", "N", segment, positive, _SEGMENT_MINUTES)
 
 
 def _add_cut_flags(parser: ArgumentParser) -> None:
     cut = parser.add_argument_group("out of what was recorded")
-    cut.add_argument(
-        "--cut", metavar="FOLDER", type=path, default=None,
-        help="record nothing: cut a stretch of time out of this ring or recording",
-    )  # fmt: skip
-    cut.add_argument("--from", dest="first", metavar="TIME", type=_moment, default=None,
-                     help="such as 2026-01-01T00:10:00Z (default: the beginning)")  # fmt: skip
-    cut.add_argument("--to", dest="last", metavar="TIME", type=_moment, default=None,
-                     help="(default: the end)")  # fmt: skip
+    valued(
+        cut,
+        "--cut",
+        "FOLDER",
+        "record nothing: cut a stretch of time out of this ring or recording",
+        path,
+    )
+    first = "such as 2026-01-01T00:10:00Z (default: the beginning)"
+    valued(cut, "--from", "TIME", first, _moment, dest="first")
+    valued(cut, "--to", "TIME", "(default: the end)", _moment, dest="last")
 
 
 def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:
-    kafka = extras.KAFKA if settings.bus.address.startswith("kafka") else ()
-    return (*extras.RECORDINGS, *packages_of_sources(flags), *kafka)
+    return (*extras.RECORDINGS, *packages_of_sources(flags), *extras.of_bus(settings))
 
 
 def _execute(call: Call) -> int:
@@ -148,14 +127,8 @@ def _cut(call: Call) -> int:
     from paramedic.api.wiring.capture import CutRequest, cut_out
 
     flags, around = call.flags, call.surroundings
-    request = CutRequest(
-        source=around.folder / flags.cut,
-        out=around.folder / flags.out,
-        first=flags.first,
-        last=flags.last,
-        job=flags.job,
-    )
-    return cut_out(request, around.stdout)
+    source, out = around.folder / flags.cut, around.folder / flags.out
+    return cut_out(filled(CutRequest, flags, source=source, out=out), around.stdout)
 
 
 CAPTURE = Verb(

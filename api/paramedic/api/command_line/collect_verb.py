@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.bus_flag import existing_bus
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.paths import path
+from paramedic.api.command_line.flags import path, switch, valued
 from paramedic.api.command_line.source_flags import (
     SETTING_FLAGS,
     add_source_flags,
@@ -36,34 +36,25 @@ exit codes:
 
 def _add_flags(parser: ArgumentParser) -> None:
     add_source_flags(parser)
-    parser.add_argument(
+    switch(
+        parser,
         "--once",
-        action="store_true",
-        help="publish nothing: print the jobs that are found, one JSON object a line, and end",
+        "publish nothing: print the jobs that are found, one JSON object a line, and end",
     )
-    parser.add_argument(
-        "--metrics-port",
-        metavar="N",
-        type=int,
-        default=None,
-        help="answer /metrics about collect itself on this port of api.host",
-    )
-    parser.add_argument(
-        "--sign-file", metavar="PATH", type=path, default=None, help="touched while the loop turns"
-    )
-    parser.add_argument(
+    metrics = "answer /metrics about collect itself on this port of api.host"
+    valued(parser, "--metrics-port", "N", metrics, int)
+    valued(parser, "--sign-file", "PATH", "touched while the loop turns", path)
+    valued(
+        parser,
         "--tell-fd",
-        metavar="N",
-        type=int,
-        default=None,
-        help="an inherited descriptor that gets the lines for people too",
+        "N",
+        "an inherited descriptor that gets the lines for people too",
+        int,
     )
 
 
 def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:
-    kafka = extras.KAFKA if settings.bus.address.startswith("kafka") else ()
-    metrics = ("prometheus_client",) if flags.metrics_port is not None else ()
-    return (*packages_of_sources(flags), *kafka, *metrics)
+    return (*packages_of_sources(flags), *extras.of_bus(settings), *extras.of_metrics(flags))
 
 
 def _execute(call: Call) -> int:

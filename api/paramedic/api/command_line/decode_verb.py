@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from argparse import ArgumentParser
 
 from paramedic.api.command_line import extras
+from paramedic.api.command_line.flags import chosen
 from paramedic.api.command_line.verbs import Call, Verb
-from paramedic.api.settings.schema import Settings
 
 _TEACHING = """\
 Reads a metrics page of any exporter that the catalogue knows, a saved answer of the Prometheus
@@ -28,18 +27,13 @@ exit codes:
 
 def _add_flags(parser: ArgumentParser) -> None:
     parser.add_argument("source", metavar="FILE|URL|-", help="what to read; - is standard input")
-    parser.add_argument(
+    chosen(
+        parser,
         "--format",
-        choices=("jsonl", "table"),
-        default="jsonl",
-        help="JSON lines on standard output, or a table on standard error (default: jsonl)",
+        ("jsonl", "table"),
+        "JSON lines on standard output, or a table on standard error (default: jsonl)",
     )
     parser.add_argument("--node", default=None, help="the node of what names none itself")
-
-
-def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:
-    del flags, settings
-    return extras.DECODE
 
 
 def _standard_input() -> bytes:
@@ -69,9 +63,8 @@ DECODE = Verb(
     name="decode",
     summary="say what a metrics page, a saved answer or a log means after cleaning",
     teaching=_TEACHING,
-    setting_flags={},
     add_flags=_add_flags,
-    packages=_packages,
+    packages=lambda _flags, _settings: extras.DECODE,
     execute=_execute,
     extra="ingest",
 )

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from paramedic.api.command_line import extras
-from paramedic.api.command_line.paths import path
+from paramedic.api.command_line.flags import chosen, path, switch, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -30,43 +30,37 @@ exit codes:
 
 
 def _add_flags(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--fault",
-        choices=("kill", "freeze", "slow", "none"),
-        default="kill",
-        help="what happens to the rank (default: kill)",
-    )
-    parser.add_argument(
+    faults = ("kill", "freeze", "slow", "none")
+    chosen(parser, "--fault", faults, "what happens to the rank (default: kill)")
+    valued(
+        parser,
         "--steps",
-        type=int,
-        default=None,
-        help="training steps (default: 400; with --seconds: as many as it takes)",
+        "STEPS",
+        "training steps (default: 400; with --seconds: as many as it takes)",
+        int,
     )
-    parser.add_argument(
+    valued(
+        parser,
         "--seconds",
-        type=float,
-        default=None,
-        help="with --fault none: watch this long instead of to the last step",
+        "SECONDS",
+        "with --fault none: watch this long instead of to the last step",
+        float,
     )
-    parser.add_argument("--rank", type=int, default=None, help="whom to hit (default: random)")
-    parser.add_argument("--seed", type=int, default=None, help="makes the random choice repeatable")
-    parser.add_argument(
+    valued(parser, "--rank", "RANK", "whom to hit (default: random)", int)
+    valued(parser, "--seed", "SEED", "makes the random choice repeatable", int)
+    chosen(
+        parser,
         "--format",
-        choices=("table", "json"),
-        default="table",
-        help="summary as a table on standard error, or JSON on standard output (default: table)",
+        ("table", "json"),
+        "summary as a table on standard error, or JSON on standard output (default: table)",
     )
-    parser.add_argument("--script", type=path, default=None, help="another training script")
-    parser.add_argument("--keep", action="store_true", help="keep the run folder at the end")
-    parser.add_argument(
-        "--run-folder", metavar="FOLDER", type=path, default=None, help="use and keep this folder"
-    )
+    valued(parser, "--script", "SCRIPT", "another training script", path)
+    switch(parser, "--keep", "keep the run folder at the end")
+    valued(parser, "--run-folder", "FOLDER", "use and keep this folder", path)
 
 
-def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:
-    del flags
-    kafka = () if settings.bus.address == "embedded" else extras.KAFKA
-    return (*extras.DEMO, *kafka, "torch")
+def _packages(_flags: Namespace, settings: Settings) -> Sequence[str]:
+    return (*extras.DEMO, *extras.of_bus(settings), "torch")
 
 
 def _execute(call: Call) -> int:

@@ -12,7 +12,7 @@ from paramedic.api.command_line.collect_verb import COLLECT
 from paramedic.api.command_line.decode_verb import DECODE
 from paramedic.api.command_line.demo_verb import DEMO
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.paths import path
+from paramedic.api.command_line.flags import path
 from paramedic.api.command_line.replay_verb import REPLAY
 from paramedic.api.command_line.run_verb import RUN
 from paramedic.api.command_line.service_verbs import DIAGNOSE, REMEDIATE, SERVE

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.paths import path
+from paramedic.api.command_line.flags import chosen, path, positive, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -34,32 +34,36 @@ def _speed(text: str) -> float:
     if text == "max":
         return math.inf
     try:
-        speed = float(text)
-    except ValueError:
-        speed = 0.0
-    if not 0 < speed < math.inf:
-        raise ArgumentTypeError(f"{text!r} is neither max nor a number above 0")
-    return speed
+        return positive(text)
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(f"{text!r} is neither max nor a number above 0") from error
 
 
 def _add_flags(parser: ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", type=path, help="the recording")
-    parser.add_argument(
-        "--speed", metavar="max|N", type=_speed, default=math.inf,
-        help="seconds of the recording in a second of the clock (default: max)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--format", choices=("jsonl", "table"), default="jsonl",
-        help="JSON lines on standard output, or a table on standard error (default: jsonl)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--bus", metavar="ADDRESS", default=None,
-        help="judge nothing: publish the recording on this bus, such as kafka://HOST:PORT",
-    )  # fmt: skip
+    valued(
+        parser,
+        "--speed",
+        "max|N",
+        "seconds of the recording in a second of the clock (default: max)",
+        _speed,
+        math.inf,
+    )
+    chosen(
+        parser,
+        "--format",
+        ("jsonl", "table"),
+        "JSON lines on standard output, or a table on standard error (default: jsonl)",
+    )
+    valued(
+        parser,
+        "--bus",
+        "ADDRESS",
+        "judge nothing: publish the recording on this bus, such as kafka://HOST:PORT",
+    )
 
 
-def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:
-    del settings
+def _packages(flags: Namespace, _settings: Settings) -> Sequence[str]:
     is_kafka = flags.bus is not None and flags.bus.startswith("kafka")
     return (*extras.RECORDINGS, *(extras.KAFKA if is_kafka else ()))
 
@@ -84,7 +88,6 @@ REPLAY = Verb(
     name="replay",
     summary="judge a recording as the live run would have been judged",
     teaching=_TEACHING,
-    setting_flags={},
     add_flags=_add_flags,
     packages=_packages,
     execute=_execute,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.bus_flag import existing_bus
-from paramedic.api.command_line.paths import path
+from paramedic.api.command_line.flags import Request, filled, path, switch, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -41,111 +41,62 @@ examples:
 
 
 def _add_diagnose_flags(parser: ArgumentParser) -> None:
-    parser.add_argument(
+    valued(
+        parser,
         "--sign-file",
-        metavar="PATH",
-        type=path,
-        default=None,
-        help="touched once a second while the loop turns (RUN_FOLDER/diagnose.alive is read by "
+        "PATH",
+        "touched once a second while the loop turns (RUN_FOLDER/diagnose.alive is read by "
         "remediate's /healthz)",
+        path,
     )
-    parser.add_argument(
-        "--metrics-port",
-        metavar="N",
-        type=int,
-        default=None,
-        help="answer /metrics about this process there: lag, shares, slots, dead letters",
-    )
+    metrics = "answer /metrics about this process there: lag, shares, slots, dead letters"
+    valued(parser, "--metrics-port", "N", metrics, int)
 
 
 def _add_remediate_flags(parser: ArgumentParser) -> None:
-    _add_folder_flag(parser)
     launcher = parser.add_mutually_exclusive_group(required=True)
-    launcher.add_argument(
-        "--control-socket",
-        metavar="PATH",
-        type=path,
-        help="the local launcher's control socket (`control_socket` in run.json)",
-    )
-    launcher.add_argument(
-        "--observe", action="store_true", help="no launcher: decisions are shown, nothing is done"
-    )
-    parser.add_argument("--serve", action="store_true", help="serve REST in the same process")
-    _add_listener_flag(parser)
+    control = "the local launcher's control socket (`control_socket` in run.json)"
+    valued(launcher, "--control-socket", "PATH", control, path)
+    switch(launcher, "--observe", "no launcher: decisions are shown, nothing is done")
+    switch(parser, "--serve", "serve REST in the same process")
+    _add_serve_flags(parser)
 
 
 def _add_serve_flags(parser: ArgumentParser) -> None:
-    _add_folder_flag(parser)
-    _add_listener_flag(parser)
-
-
-def _add_folder_flag(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--run-folder",
-        metavar="FOLDER",
-        type=path,
-        required=True,
-        help="the run's folder; its database is paramedic.sqlite",
-    )
-
-
-def _add_listener_flag(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--listen-fd",
-        metavar="N",
-        type=int,
-        default=None,
-        help="an inherited listening socket, instead of --host and --port",
-    )
-
-
-def _kafka(settings: Settings) -> Sequence[str]:
-    return extras.KAFKA if settings.bus.address.startswith("kafka") else ()
+    folder = "the run's folder; its database is paramedic.sqlite"
+    valued(parser, "--run-folder", "FOLDER", folder, path, required=True)
+    listener = "an inherited listening socket, instead of --host and --port"
+    valued(parser, "--listen-fd", "N", listener, int)
 
 
 def _packages_of_diagnose(flags: Namespace, settings: Settings) -> Sequence[str]:
-    metrics = ("prometheus_client",) if flags.metrics_port is not None else ()
-    return (*extras.DIAGNOSE, *_kafka(settings), *metrics)
+    return (*extras.DIAGNOSE, *extras.of_bus(settings), *extras.of_metrics(flags))
 
 
 def _packages_of_remediate(flags: Namespace, settings: Settings) -> Sequence[str]:
     serve = extras.SERVE if flags.serve else ()
-    return (*extras.REMEDIATE, *serve, *_kafka(settings))
-
-
-def _packages_of_serve(flags: Namespace, settings: Settings) -> Sequence[str]:
-    del flags, settings
-    return extras.SERVE
+    return (*extras.REMEDIATE, *serve, *extras.of_bus(settings))
 
 
 def _diagnose(call: Call) -> int:
     address = existing_bus(call, "diagnose")
     from paramedic.api.wiring.diagnose import DiagnoseRequest, diagnose
 
-    request = DiagnoseRequest(
-        bus_address=address,
-        settings=call.settings,
-        environment=call.surroundings.environment,
-        sign_file=call.flags.sign_file,
-        metrics_port=call.flags.metrics_port,
-    )
-    return diagnose(request)
+    return diagnose(_request(DiagnoseRequest, call, address))
 
 
 def _remediate(call: Call) -> int:
     address = existing_bus(call, "remediate")
     from paramedic.api.wiring.remediate import RemediateRequest, remediate
 
-    request = RemediateRequest(
-        bus_address=address,
-        run_folder=call.flags.run_folder,
-        control_socket=call.flags.control_socket,
-        serve=call.flags.serve,
-        listen_fd=call.flags.listen_fd,
-        settings=call.settings,
-        environment=call.surroundings.environment,
+    return remediate(_request(RemediateRequest, call, address))
+
+
+def _request(kind: Callable[..., Request], call: Call, address: str) -> Request:
+    environment = call.surroundings.environment
+    return filled(
+        kind, call.flags, bus_address=address, settings=call.settings, environment=environment
     )
-    return remediate(request)
 
 
 def _serve(call: Call) -> int:
@@ -180,6 +131,6 @@ SERVE = Verb(
     teaching=_SERVE,
     setting_flags={"--host": "api.host", "--port": "api.port"},
     add_flags=_add_serve_flags,
-    packages=_packages_of_serve,
+    packages=lambda _flags, _settings: extras.SERVE,
     execute=_serve,
 )

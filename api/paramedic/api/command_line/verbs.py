@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.api.settings.schema import Settings
@@ -30,11 +30,11 @@ class Verb:
     """One line for `paramedic --help`."""
     teaching: str
     """Examples and exit codes, shown below the flags."""
-    setting_flags: Mapping[str, str]
-    """Flags that are settings: `--port` to `api.port`."""
     add_flags: Callable[[ArgumentParser], None]
     packages: Callable[[Namespace, Settings], Sequence[str]]
     """The packages that this call needs."""
     execute: Callable[[Call], int]
+    setting_flags: Mapping[str, str] = field(default_factory=dict)
+    """Flags that are settings: `--port` to `api.port`."""
     extra: str = "platform"
     takes_command: bool = False

@@ -1,0 +1,83 @@
+"""The kinds of flags that verbs have, so that each is declared in a line or two."""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+Request = TypeVar("Request")
+
+
+class TakesFlags(Protocol):
+    """A parser, or a group of one."""
+
+    def add_argument(self, *names: str, **options: Any) -> Any:
+        """Take one more flag, as `argparse` has it."""
+        ...
+
+
+def switch(parser: TakesFlags, flag: str, words: str) -> None:
+    """A flag that is there or not."""
+    parser.add_argument(flag, action="store_true", help=words)
+
+
+def valued(
+    parser: TakesFlags,
+    flag: str,
+    metavar: str,
+    words: str,
+    kind: Callable[[str], object] = str,
+    default: object = None,
+    **options: Any,
+) -> None:
+    """A flag with a value, which `kind` reads."""
+    parser.add_argument(flag, metavar=metavar, type=kind, default=default, help=words, **options)
+
+
+def repeated(parser: TakesFlags, flag: str, metavar: str, words: str, dest: str) -> None:
+    """A flag that may come several times; each value is kept."""
+    parser.add_argument(
+        flag,
+        metavar=metavar,
+        action="append",
+        default=[],
+        dest=dest,
+        help=f"{words}; may be repeated",
+    )
+
+
+def chosen(parser: TakesFlags, flag: str, choices: tuple[str, ...], words: str) -> None:
+    """A flag whose value is one of these, the first by default."""
+    parser.add_argument(flag, choices=choices, default=choices[0], help=words)
+
+
+def filled(kind: Callable[..., Request], flags: Namespace, **others: object) -> Request:
+    """A request whose fields are the flags of the same name, but for those that are given."""
+    names = [one.name for one in fields(kind) if one.name not in others]  # type: ignore[arg-type]
+    return kind(**{name: getattr(flags, name) for name in names}, **others)
+
+
+def path(text: str) -> Path:
+    """The path that was given.
+
+    Raises ArgumentTypeError for an empty one: a variable that is not set would silently become
+    the current folder.
+    """
+    if not text.strip():
+        raise ArgumentTypeError("the path is empty: name one or leave the flag out")
+    return Path(text)
+
+
+def positive(text: str) -> float:
+    """A number above 0. Raises ArgumentTypeError."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise ArgumentTypeError(f"{text!r} is no number above 0")
+    return number
