@@ -73,11 +73,11 @@ def test_plans_that_were_not_needed_for_long_are_forgotten(roster: Roster) -> No
 def test_rows_are_looked_up_anew_after_others_have_left(roster: Roster) -> None:
     slots = EntitySlots(Entity.GPU, Room(4, 4))
     (table,) = Plans().plan([gpus()], roster).tables
-    assert table.positions(table.present, slots).tolist() == [0, 1, 2, 3, 4, 5]
+    assert table.places(table.present, slots).positions.tolist() == [0, 1, 2, 3, 4, 5]
     slots.forget(lambda row: row[0] == "a")
     slots.row_keys()
-    assert table.positions(table.present[2:], slots).tolist() == [0, 1, 2, 3]
-    assert table.positions(table.present, slots).tolist() == [4, 5, 0, 1, 2, 3]
+    assert table.places(table.present[2:], slots).positions.tolist() == [0, 1, 2, 3]
+    assert table.places(table.present, slots).positions.tolist() == [4, 5, 0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(("limit", "middle", "within"), [(1, 0, False), (2, 0, True), (1, 1, True)])

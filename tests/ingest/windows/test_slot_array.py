@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from paramedic.ingest.contract import Entity, NodeName
+from paramedic.ingest.windows.row_places import RowPlaces
 from paramedic.ingest.windows.slot_array import Room, SlotArray
 from paramedic.ingest.windows.slots import EntitySlots
 
@@ -98,7 +99,7 @@ def test_an_older_slot_than_all_before_finds_its_place() -> None:
 @pytest.mark.parametrize("entity", list(Entity))
 def test_ranks_keep_every_digit_and_the_others_take_half_the_room(entity: Entity) -> None:
     slots = EntitySlots(entity, ROOM)
-    rows = slots.enter([(NodeName("a"), 0)])
+    rows = RowPlaces(slots.enter([(NodeName("a"), 0)]))
     slots.write(100, 91, rows, ("m",), np.array([[2.0**24 + 1]]))
     slots.write(101, 91, rows, ("m",), np.array([[1e300]]))
     values, _ = slots.read(100, 101, 91)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from paramedic.ingest.contract import Entity, NodeName
+from paramedic.ingest.windows.row_places import RowPlaces
 from paramedic.ingest.windows.slot_array import Room
 from paramedic.ingest.windows.slots import EntitySlots, RowName
 
@@ -54,7 +55,7 @@ class SlotsBehaveLikeALedger(RuleBasedStateMachine):
         block = np.array(data.draw(st.lists(numbers, min_size=size, max_size=size)))
         block = block.reshape(len(metrics), len(rows))
         second = self.newest - back
-        places = self.slots.enter(rows)
+        places = RowPlaces(self.slots.enter(rows))
         twice = self.slots.write(second, self.newest - HELD + 1, places, tuple(metrics), block)
         assert twice == self._note(second, rows, metrics, block.tolist())
 
@@ -122,7 +123,7 @@ TestSlotsBehaveLikeALedger.settings = settings(max_examples=15, stateful_step_co
 def test_rows_are_sorted_however_they_came(rows: list[RowName]) -> None:
     slots = EntitySlots(Entity.RANK, ROOM)
     for at, row in enumerate(rows):
-        slots.write(100, 91, slots.enter([row]), ("m",), np.array([[float(at)]]))
+        slots.write(100, 91, RowPlaces(slots.enter([row])), ("m",), np.array([[float(at)]]))
     values, _ = slots.read(100, 100, 91)
     expected = [float(rows.index(row)) for row in sorted(rows)]
     assert values[:, 0, 0].tolist() == expected
@@ -130,7 +131,7 @@ def test_rows_are_sorted_however_they_came(rows: list[RowName]) -> None:
 
 def test_a_leap_over_everything_held_leaves_only_holes() -> None:
     slots = EntitySlots(Entity.NODE, ROOM)
-    slots.write(100, 91, slots.enter([(NodeName("a"), None)]), ("m",), np.array([[1.0]]))
+    slots.write(100, 91, RowPlaces(slots.enter([(NodeName("a"), None)])), ("m",), np.array([[1.0]]))
     values, observed = slots.read(1_000_091, 1_000_100, 1_000_091)
     assert values.shape == (1, 1, 10)
     assert not observed.any()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paramedic.ingest.windows.crowd import Spread
+from paramedic.ingest.windows.row_places import stretch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,7 +106,7 @@ class NodeClocks:
         if not crowd.offsets.is_within(self._steady_seconds, offset):
             self._move(crowd, offset, arrived_seconds)
         heard = self._state["heard"]
-        heard[crowd.ids] = np.maximum(heard[crowd.ids], second)
+        heard[crowd.where] = np.maximum(heard[crowd.where], second)
         if self._may_be_beyond is not None and (
             self._anybody_shifted or self._head is None or second > self._head
         ):
@@ -175,6 +176,7 @@ class NodeClocks:
             if newcomers:
                 self._enter(newcomers, second, arrived_seconds)
             crowd.ids = np.array([self._index[node] for node in crowd.nodes], np.intp)
+            crowd.where = stretch(crowd.ids)
             crowd.members = self._members
         self._look_at(crowd)
 

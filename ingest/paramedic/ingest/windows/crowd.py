@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.ingest.contract import Entity
+from paramedic.ingest.windows.row_places import RowPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,13 +33,15 @@ _Identity = tuple[tuple[Entity, int, int], ...]
 class Crowd:
     """The live nodes of a batch, and what their clocks were like when they last spoke."""
 
-    __slots__ = ("ids", "members", "nodes", "offsets", "residuals", "version")
+    __slots__ = ("ids", "members", "nodes", "offsets", "residuals", "version", "where")
 
     def __init__(self, nodes: tuple[NodeName, ...]) -> None:
         self.nodes = nodes
         self.members = -1
         self.ids = np.zeros(0, np.intp)
         """Where the nodes' clocks are, as of that state of their membership."""
+        self.where: NDArray[np.intp] | slice = self.ids
+        """The same, as a slice where they are neighbours."""
         self.version = -1
         """The state of the clocks that the following is of."""
         self.offsets = Spread(0.0, 0.0)
@@ -80,6 +83,7 @@ class TablePlan:
         self.current_as_of: tuple[int, int] | None = None
         self._positions = np.zeros(0, np.intp)
         self._version = -1
+        self._placed: tuple[NDArray[np.intp], RowPlaces] | None = None
 
     def __len__(self) -> int:
         return len(self._nodes)
@@ -91,8 +95,19 @@ class TablePlan:
             return [(self._nodes[at], None) for at in which.tolist()]
         return [(self._nodes[at], indices[at]) for at in which.tolist()]
 
-    def positions(self, which: NDArray[np.intp], slots: EntitySlots) -> NDArray[np.intp]:
-        """Where these rows are in the slots; those that are not there yet are entered."""
+    def places(self, which: NDArray[np.intp], slots: EntitySlots) -> RowPlaces:
+        """Where these rows are in the slots; those that are not there yet are entered.
+
+        For the same `which` object, which must not change, it is looked up once.
+        """
+        known = self._placed
+        if known is not None and known[0] is which and self._version == slots.version:
+            return known[1]
+        places = RowPlaces(self._find(which, slots))
+        self._placed = which, places
+        return places
+
+    def _find(self, which: NDArray[np.intp], slots: EntitySlots) -> NDArray[np.intp]:
         if self._version != slots.version:
             self._positions = np.full(len(self), -1, np.intp)
             self._version = slots.version

@@ -219,7 +219,7 @@ class JobWindows:
         duplicates = slots.write(
             second // self._config.sampling_seconds,
             self._keep_from(second),
-            table.positions(chosen, slots),
+            table.places(chosen, slots),
             block.metrics,
             block.values if whole else block.values[:, chosen],
         )

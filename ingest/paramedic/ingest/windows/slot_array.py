@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from paramedic.ingest.windows.row_places import ROW_ROOM_MULTIPLE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -58,7 +60,7 @@ class SlotArray:
         self.rows = 0
         self._first = 0  # the slot at position 0
         self._low = self._high = 0  # positions that hold a slot, the latter excluded
-        self._allocate(room.capacity, _LEAST_CAPACITY, _LEAST_CAPACITY)
+        self._allocate(room.capacity, _LEAST_CAPACITY, ROW_ROOM_MULTIPLE)
 
     @property
     def held(self) -> range:
@@ -84,13 +86,21 @@ class SlotArray:
 
         Slots before `keep_from` may be let go.
         """
+        at = number - self._first
+        is_there = self._low <= at < self._high and keep_from - self._first < self._room.spare
+        if not is_there:
+            at = self._begun(number, keep_from)
+        self._unmasked[at] = True
+        return self._values[at, : self.metrics], self._touched[at]
+
+    def _begun(self, number: int, keep_from: int) -> int:
+        """The position of a slot for which there is none yet, or that is to move."""
         is_next = len(self.held) > 0 and number not in self.held
         self._cover(number, number, keep_from)
         at = number - self._first
         if is_next:
             self._fill_up(max(0, self._low - _PAST_AT_ONCE), self._high)
-        self._unmasked[at] = True
-        return self._values[at, : self.metrics], self._touched[at]
+        return at
 
     def span(
         self, first: int, last: int, keep_from: int
@@ -115,7 +125,7 @@ class SlotArray:
             self._unmasked[at] = True
         self.metrics, self.rows = len(metrics), len(rows)
         slots, _, row_room = self._values.shape
-        if row_room > 2 * _capacity(self.rows):
+        if row_room > 2 * _row_capacity(self.rows):
             self._reallocate(slots, (self.metrics, self.rows))
 
     def clear(self) -> None:
@@ -193,7 +203,7 @@ class SlotArray:
     def _reallocate(self, slots: int, held: tuple[int, int]) -> None:
         """Into arrays of another size; `held` are the metrics and rows to take along."""
         before = self._values, self._observed, self._touched, self._unmasked
-        self._allocate(slots, _capacity(self.metrics), _capacity(self.rows))
+        self._allocate(slots, _capacity(self.metrics), _row_capacity(self.rows))
         values, observed, touched, unmasked = before
         part = np.s_[self._low : self._high, : held[0], : held[1]]
         self._values[part] = values[part]
@@ -210,6 +220,10 @@ class SlotArray:
 
 def _capacity(needed: int) -> int:
     return max(_LEAST_CAPACITY, needed + needed // 8)
+
+
+def _row_capacity(needed: int) -> int:
+    return -(-_capacity(needed) // ROW_ROOM_MULTIPLE) * ROW_ROOM_MULTIPLE
 
 
 def _frozen(part: NDArray[_Kind]) -> NDArray[_Kind]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
+from paramedic.ingest.windows.row_places import stretch
 from paramedic.ingest.windows.slot_array import Numbers, SlotArray
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from paramedic.ingest.windows.row_places import RowPlaces
     from paramedic.ingest.windows.slot_array import Room
 
 RowName = tuple[NodeName, int | None]
@@ -44,7 +46,7 @@ class EntitySlots:
         self._entity = entity
         self._rows: dict[RowName, int] = {}
         self._metrics: dict[str, int] = {}
-        self._metric_sets: dict[tuple[str, ...], NDArray[np.intp]] = {}
+        self._metric_sets: dict[tuple[str, ...], NDArray[np.intp] | slice] = {}
         self._array = SlotArray(room, _precision(entity))
         self._keys: tuple[EntityKey, ...] | None = None
         self.version = 0
@@ -83,31 +85,27 @@ class EntitySlots:
         self,
         slot: int,
         keep_from: int,
-        rows: NDArray[np.intp],
+        rows: RowPlaces,
         metrics: tuple[str, ...],
         block: NDArray[np.floating[Any]],
     ) -> int:
         """Put a block (metric, row) into a slot; NaN leaves alone what is there.
 
-        `rows` are positions. Slots before `keep_from` may be let go. Returns how many rows wrote
-        over a value.
+        Slots before `keep_from` may be let go. Returns how many rows wrote over a value.
         """
         lines = self._lines(metrics)
-        if not (rows.size and lines.size):
+        if not (rows.positions.size and metrics):
             return 0
         values, touched = self._array.slot(slot, keep_from)
-        first, last = int(rows[0]), int(rows[-1])
-        neighbours = last - first + 1 == rows.size and bool((np.diff(rows) == 1).all())
-        where = slice(first, last + 1) if neighbours else rows
         twice = 0
-        if touched[where].any():
-            block, twice = _merged(values[np.ix_(lines, rows)], block)
-        touched[where] = True
+        if touched[rows.where].any():
+            at = np.arange(self._array.metrics)[lines]
+            block, twice = _merged(values[np.ix_(at, rows.positions)], block)
+        touched[rows.where] = True
         if block.dtype != values.dtype:
             with np.errstate(over="ignore"):  # what is too large for the precision is infinite
                 block = block.astype(values.dtype)
-        for line, numbers in zip(lines.tolist(), block, strict=True):
-            values[line][where] = numbers
+        rows.put(values, lines, block)
         return twice
 
     def read(
@@ -158,7 +156,7 @@ class EntitySlots:
         self._metric_sets.clear()
         self.version += 1
 
-    def _lines(self, metrics: tuple[str, ...]) -> NDArray[np.intp]:
+    def _lines(self, metrics: tuple[str, ...]) -> NDArray[np.intp] | slice:
         """The position of each metric, giving new ones one."""
         known = self._metric_sets.get(metrics)
         if known is None:
@@ -169,7 +167,7 @@ class EntitySlots:
                 self._keys = None
             if len(self._metric_sets) >= _METRIC_SETS_KEPT:
                 self._metric_sets.clear()
-            known = self._metric_sets[metrics] = np.array(places, np.intp)
+            known = self._metric_sets[metrics] = stretch(np.array(places, np.intp))
         return known
 
 

@@ -38,11 +38,10 @@ class TableBlock:
 
 
 def _unpacked(columns: PackedColumns, rows: int) -> NDArray[np.floating[Any]]:
-    """The columns of a message, which are known to fit."""
+    """The columns of a message, which are known to fit; they may begin at an odd byte."""
     blocks = [np.asarray(numbers).reshape(run.count, rows) for run, numbers in columns.runs()]
     if len(blocks) == 1:
-        # Copied when it begins at an odd byte, because a copy costs less than reading it so.
-        return np.require(blocks[0], requirements="A")
+        return blocks[0]
     return np.concatenate([np.zeros((0, rows), np.float32), *blocks])
 
 
