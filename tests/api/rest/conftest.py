@@ -29,12 +29,14 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def verdict_about(identity: str, node: str, seconds: float) -> Verdict:
+    detected_at = START + timedelta(seconds=seconds + 10.25)
     return a_verdict(
         id=identity,
         job=JobName("llama"),
         node=NodeName(node),
         onset=START + timedelta(seconds=seconds),
-        detected_at=START + timedelta(seconds=seconds + 10.25),
+        detected_at=detected_at,
+        first_detected_at=detected_at,
         summary=f"{node} — silent",
         rank=1,
     )

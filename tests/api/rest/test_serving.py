@@ -12,9 +12,9 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from paramedic.api.rest.errors import ApiAddressError
+from paramedic.api.rest.errors import ApiAddressError, ApiStartError
 from paramedic.api.rest.loopback import address_of, loopback_socket
-from paramedic.api.rest.serving import ServeConfig, serve, serving
+from paramedic.api.rest.serving import ServeConfig, serving
 
 pytestmark = pytest.mark.connected
 
@@ -50,23 +50,29 @@ def test_a_socket_of_the_supervisor_outlives_the_server(app: FastAPI, free: Serv
                 assert httpx.get(f"{server.address}/healthz").status_code == 200
 
 
-def test_serve_ends_when_it_is_told_to(app: FastAPI, free: ServeConfig) -> None:
+def test_it_serves_until_it_is_told_to_stop(app: FastAPI, free: ServeConfig) -> None:
     stop = threading.Event()
-    listener = loopback_socket("127.0.0.1", 0)
-    address = address_of(listener)
-    thread = threading.Thread(target=serve, args=(free, app, stop, listener))
-    thread.start()
-    try:
-        assert httpx.get(f"{address}/v1/jobs", timeout=10).status_code == 200
-    finally:
+    with serving(free, app) as server:
+        thread = threading.Thread(target=server.wait_for, args=(stop,))
+        thread.start()
+        assert httpx.get(f"{server.address}/v1/jobs", timeout=10).status_code == 200
+        assert thread.is_alive()
         stop.set()
         thread.join(10)
     assert not thread.is_alive()
 
 
+def test_a_server_that_ends_by_itself_is_not_waited_for(app: FastAPI, free: ServeConfig) -> None:
+    with serving(free, app) as server:
+        server.stop()
+        with pytest.raises(ApiStartError, match="the server ended; the log says why"):
+            server.wait_for(threading.Event())
+
+
 def test_an_open_address_is_refused(app: FastAPI) -> None:
-    with pytest.raises(ApiAddressError, match="other machines"):
-        serve(ServeConfig(host="0.0.0.0", port=0), app, threading.Event())
+    everywhere = ServeConfig(host="0.0.0.0", port=0)
+    with pytest.raises(ApiAddressError, match="other machines"), serving(everywhere, app):
+        pytest.fail("it is served")
 
 
 def test_prometheus_finds_nothing_to_blame_in_the_metrics(app: FastAPI, free: ServeConfig) -> None:

@@ -10,12 +10,13 @@ import pytest
 from prometheus_client import generate_latest
 
 from ingest.collect.imagined import START, Host
+from paramedic.api.rest.families import registry_of
 from paramedic.api.settings.schema import CollectSettings, Settings
-from paramedic.api.wiring.collect_metrics import registry_of
+from paramedic.api.wiring.collect_metrics import families_of
 from paramedic.api.wiring.collect_once import findings, newest_batches
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.lines_for_people import LinesForPeople
-from paramedic.api.wiring.service_commands import collect_service, remediate_service
+from paramedic.api.wiring.service_commands import Services
 from paramedic.api.wiring.translation import collect_config, remediate_config
 from paramedic.ingest.batch.encode import encode
 from paramedic.ingest.bus.memory import MemoryBus
@@ -36,7 +37,7 @@ STATUS = CollectStatus(
 
 
 def test_the_metrics_page_says_what_the_snapshot_says() -> None:
-    page = generate_latest(registry_of(lambda: STATUS)).decode()
+    page = generate_latest(registry_of(lambda: families_of(STATUS))).decode()
     for line in (
         "paramedic_collect_samples_total 900.0",
         'paramedic_collect_rejected_samples_total{metric="gpu_xid",reason="blank"} 2.0',
@@ -89,7 +90,8 @@ def test_where_nobody_may_act_everything_is_a_dry_run() -> None:
 
 def test_the_collecting_process_gets_its_sources_and_a_way_to_tell(tmp_path: Path) -> None:
     flags = ("--prometheus", "http://p:9090")
-    spec = collect_service("unix:/b", tmp_path, flags, 9, Settings(), {}, lambda _line: None)
+    services = Services("unix:/b", tmp_path, Settings(), {}, lambda _line: None)
+    spec = services.collect(flags, 9)
     words = " ".join(spec.command)
     assert "collect --prometheus http://p:9090 --sign-file" in words
     assert "--tell-fd 9" in words
@@ -98,7 +100,8 @@ def test_the_collecting_process_gets_its_sources_and_a_way_to_tell(tmp_path: Pat
 
 
 def test_remediation_without_a_launcher_observes(tmp_path: Path) -> None:
-    spec = remediate_service("unix:/b", tmp_path, None, 7, Settings(), {}, lambda _line: None)
+    services = Services("unix:/b", tmp_path, Settings(), {}, lambda _line: None)
+    spec = services.remediate(None, 7)
     assert "--observe" in spec.command
     assert "--control-socket" not in spec.command
 

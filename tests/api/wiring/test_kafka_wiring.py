@@ -10,7 +10,7 @@ import pytest
 from paramedic.api.settings.errors import SettingConflictError, SettingValueError
 from paramedic.api.settings.reading import parse_assignment, read_settings
 from paramedic.api.settings.schema import Settings
-from paramedic.api.wiring.diagnose_metrics import registry_of
+from paramedic.api.wiring.diagnose_metrics import families_of
 from paramedic.api.wiring.kafka import bus_at, group_of, kafka_settings
 from paramedic.api.wiring.translation import diagnose_config
 from paramedic.diagnosis.routing.report import RoutingReport
@@ -124,7 +124,7 @@ def test_diagnosis_shares_its_work_unless_that_is_off() -> None:
 def samples(report: RoutingReport) -> dict[tuple[str, tuple[Any, ...]], float]:
     return {
         (one.name, tuple(one.labels.values())): one.value
-        for family in registry_of(lambda: report).collect()
+        for family in families_of(report)
         for one in family.samples
     }
 

@@ -22,8 +22,7 @@ from paramedic.api.wiring.run import job_config
 from paramedic.api.wiring.run_folder import sign_file
 from paramedic.api.wiring.service_commands import (
     INTERPRETER,
-    diagnose_service,
-    remediate_service,
+    Services,
     service_environment,
     setting_flags,
 )
@@ -118,8 +117,8 @@ def test_services_run_with_this_interpreter_and_inherit_only_the_listening_socke
     tmp_path: Path,
 ) -> None:
     said: list[str] = []
-    diagnose = diagnose_service("unix:/b", tmp_path, CUSTOM, {}, said.append)
-    remediate = remediate_service("unix:/b", tmp_path, tmp_path / "c", 7, CUSTOM, {}, said.append)
+    services = Services("unix:/b", tmp_path, CUSTOM, {}, said.append)
+    diagnose, remediate = services.diagnose(), services.remediate(tmp_path / "c", 7)
     for service in (diagnose, remediate):
         assert service.command[: len(INTERPRETER)] == INTERPRETER
         assert service.log_path.parent == tmp_path / "logs"

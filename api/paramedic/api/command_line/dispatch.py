@@ -18,7 +18,7 @@ from paramedic.api.demo.errors import DemoError
 from paramedic.api.rest.errors import ApiError
 from paramedic.api.settings.errors import SettingsError
 from paramedic.api.settings.reading import parse_assignment, read_settings
-from paramedic.api.settings.schema import Settings
+from paramedic.api.settings.schema import Settings, known_settings
 from paramedic.api.settings.values import Given, parse_text
 from paramedic.api.wiring.errors import WiringError
 from paramedic.api.wiring.telling import say
@@ -79,9 +79,7 @@ def _settings(verb: Verb, flags: Namespace, surroundings: Surroundings) -> Setti
 
 
 def _setting_flags(verb: Verb, flags: Namespace) -> dict[str, Given]:
-    from paramedic.api.settings.schema import describe_settings
-
-    known = {setting.key: setting for setting in describe_settings()}
+    known = known_settings()
     given = dict(parse_assignment(text) for text in flags.assignments)
     for flag, key in verb.setting_flags.items():
         text = getattr(flags, flag_destination(flag))

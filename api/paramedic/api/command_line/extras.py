@@ -23,7 +23,7 @@ UP = (*DIAGNOSE, *REMEDIATE, *SERVE)
 DEMO = (*RUN, "rich")
 
 
-def ring_packages(settings: Settings) -> tuple[str, ...]:
+def of_ring(settings: Settings) -> Sequence[str]:
     """What a run or `up` needs to keep its last hours."""
     return RECORDINGS if settings.recording.ring_bytes else ()
 

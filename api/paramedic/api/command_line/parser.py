@@ -11,6 +11,7 @@ from paramedic.api.command_line.capture_verb import CAPTURE
 from paramedic.api.command_line.collect_verb import COLLECT
 from paramedic.api.command_line.decode_verb import DECODE
 from paramedic.api.command_line.demo_verb import DEMO
+from paramedic.api.command_line.doctor_verb import DOCTOR
 from paramedic.api.command_line.errors import UsageError
 from paramedic.api.command_line.flags import path
 from paramedic.api.command_line.replay_verb import REPLAY
@@ -19,7 +20,7 @@ from paramedic.api.command_line.service_verbs import DIAGNOSE, REMEDIATE, SERVE
 from paramedic.api.command_line.simulate_verb import SIMULATE
 from paramedic.api.command_line.up_verb import UP
 from paramedic.api.command_line.verbs import Verb
-from paramedic.api.settings.schema import SettingDescription, describe_settings
+from paramedic.api.settings.schema import SettingDescription, known_settings
 
 VERBS: dict[str, Verb] = {
     verb.name: verb
@@ -35,6 +36,7 @@ VERBS: dict[str, Verb] = {
         SIMULATE,
         CAPTURE,
         REPLAY,
+        DOCTOR,
     )
 }
 
@@ -117,7 +119,7 @@ def _add_verb(add_parser: Callable[..., argparse.ArgumentParser], verb: Verb) ->
 
 
 def _add_setting_flags(parser: argparse.ArgumentParser, verb: Verb) -> None:
-    known = {setting.key: setting for setting in describe_settings()}
+    known = known_settings()
     group = parser.add_argument_group("settings (more in docs/settings.md)")
     for flag, key in verb.setting_flags.items():
         group.add_argument(

@@ -41,7 +41,9 @@ def _add_flags(parser: ArgumentParser) -> None:
 
 
 def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:
-    return () if flags.bare else (*extras.RUN, *extras.of_bus(settings))
+    if flags.bare:
+        return ()
+    return (*extras.RUN, *extras.of_ring(settings), *extras.of_bus(settings))
 
 
 def _execute(call: Call) -> int:

@@ -54,7 +54,8 @@ def _add_flags(parser: ArgumentParser) -> None:
 
 
 def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:
-    return (*extras.UP, *packages_of_sources(flags), *extras.of_bus(settings))
+    ring, bus = extras.of_ring(settings), extras.of_bus(settings)
+    return (*extras.UP, *packages_of_sources(flags), *ring, *bus)
 
 
 def _execute(call: Call) -> int:

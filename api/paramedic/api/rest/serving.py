@@ -47,28 +47,9 @@ class ServeConfig:
 class StopSignal(Protocol):
     """Says when to end; `threading.Event` is one."""
 
-    def is_set(self) -> bool:
-        """True when it is time to end."""
-        ...
-
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the end, at most the time-out in seconds; True when it has come."""
         ...
-
-
-def serve(
-    config: ServeConfig,
-    app: FastAPI,
-    stop: StopSignal,
-    listener: socket.socket | None = None,
-) -> None:
-    """Serve until `stop` is set. Signals are the caller's: it sets `stop` when one arrives.
-
-    Raises ApiAddressError for an address that is refused, ApiStartError when serving broke.
-    """
-    with serving(config, app, listener) as server:
-        while not stop.wait(_LOOK_SECONDS):
-            server.require_alive()
 
 
 @contextlib.contextmanager
@@ -126,6 +107,11 @@ class ApiServer:
         self._server.should_exit = True
         self._thread.join(_STOP_TIMEOUT_SECONDS)
         self._listener.close()
+
+    def wait_for(self, stop: StopSignal) -> None:
+        """Serve until `stop` is set. Raises ApiStartError when the server ends before."""
+        while not stop.wait(_LOOK_SECONDS):
+            self.require_alive()
 
     def is_alive(self) -> bool:
         """Whether it serves."""

@@ -14,7 +14,7 @@ from paramedic.api.settings.schema import (
     SECTIONS,
     SettingDescription,
     Settings,
-    describe_settings,
+    known_settings,
 )
 from paramedic.api.settings.values import Given, checked, parse_text
 
@@ -48,7 +48,7 @@ def read_settings(
     `config` is the file to read; without it `folder/paramedic.toml`, if there is one. `flags` are
     keyed by dotted name. Raises SettingsError with the place, the key, the value and the remedy.
     """
-    known = {setting.key: setting for setting in describe_settings()}
+    known = known_settings()
     given = {
         **_from_file(_settings_file(folder, config), known),
         **_from_environment(environment, known),
@@ -62,7 +62,7 @@ def read_settings(
 
 def parse_assignment(text: str) -> tuple[str, Given]:
     """The flag `--set section.name=value`. Raises UnknownSettingError or SettingValueError."""
-    known = {setting.key: setting for setting in describe_settings()}
+    known = known_settings()
     key, equals, value = text.partition("=")
     if not equals:
         raise UnknownSettingError(f"--set {text}: write it as --set section.name=value")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, get_type_hints
 
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
@@ -232,17 +233,7 @@ class Settings:
     recording: RecordingSettings = field(default_factory=RecordingSettings)
 
 
-SECTIONS: dict[str, type[Any]] = {
-    "job": JobSettings,
-    "bus": BusSettings,
-    "kafka": KafkaSettings,
-    "api": ApiSettings,
-    "collect": CollectSettings,
-    "detection": DetectionSettings,
-    "recovery": RecoverySettings,
-    "checkpoint": CheckpointSettings,
-    "recording": RecordingSettings,
-}
+SECTIONS: dict[str, type[Any]] = get_type_hints(Settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +257,7 @@ class SettingDescription:
         return f"PARAMEDIC_{self.section}_{self.name}".upper()
 
 
+@cache
 def describe_settings() -> tuple[SettingDescription, ...]:
     """Every setting there is, in the order of the documentation."""
     return tuple(
@@ -274,3 +266,8 @@ def describe_settings() -> tuple[SettingDescription, ...]:
         for kinds in (get_type_hints(schema),)
         for one in fields(schema)
     )
+
+
+def known_settings() -> dict[str, SettingDescription]:
+    """Every setting by its dotted name."""
+    return {setting.key: setting for setting in describe_settings()}

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.kafka import bus_at
-from paramedic.api.wiring.liveness import BeatingStop
-from paramedic.api.wiring.sign_file import SignFile
+from paramedic.api.wiring.sign_file import signed
 from paramedic.api.wiring.sources import open_sources
 from paramedic.api.wiring.stopping import stop_on_signals
-from paramedic.api.wiring.telling import say
+from paramedic.api.wiring.telling import log_to, say
 from paramedic.api.wiring.translation import collect_config
 from paramedic.ingest.bus.outbox import Outbox
 from paramedic.ingest.contract import DeadLetter, Message, Topic
@@ -51,7 +48,7 @@ def collect(request: CollectRequest, stderr: TextIO) -> int:
 
     Raises BusError, PreflightError, CollectError or ApiError when something cannot work.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    log_to()
     config = collect_config(request.settings)
     bus = bus_at(request.bus_address, request.settings, request.environment)
     letters = Outbox(bus.publisher, _LETTERS_KEPT)
@@ -61,7 +58,6 @@ def collect(request: CollectRequest, stderr: TextIO) -> int:
         from paramedic.ingest.cleaning.cleaner import TelemetryCleaner
         from paramedic.ingest.collect.service import run
 
-        file = request.sign_file
         letters.start()
         try:
             run(
@@ -70,7 +66,7 @@ def collect(request: CollectRequest, stderr: TextIO) -> int:
                 TelemetryCleaner(),
                 bus,
                 SystemClock(),
-                stop if file is None else BeatingStop(stop, SignFile(file, time.time)),
+                signed(stop, request.sign_file),
                 lambda line: _tell(request, stderr, line),
                 lambda line: say(stderr, line),
                 lambda status: _serve_metrics(request, status),
@@ -88,10 +84,11 @@ def _tell(request: CollectRequest, stderr: TextIO, line: str) -> None:
 
 def _serve_metrics(request: CollectRequest, status: Callable[[], CollectStatus]) -> None:
     if request.metrics_port is not None:
-        from paramedic.api.wiring.collect_metrics import registry_of
-        from paramedic.api.wiring.metrics_port import serve_registry
+        from paramedic.api.wiring.collect_metrics import families_of
+        from paramedic.api.wiring.metrics_port import serve_metrics
 
-        serve_registry(request.settings.api.host, request.metrics_port, registry_of(status))
+        host = request.settings.api.host
+        serve_metrics(host, request.metrics_port, lambda: families_of(status()))
 
 
 def _bury(letters: Outbox, record: Record, reason: str) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paramedic.api.wiring.kafka import bus_at
-from paramedic.api.wiring.liveness import BeatingStop
-from paramedic.api.wiring.sign_file import SignFile
+from paramedic.api.wiring.sign_file import signed
 from paramedic.api.wiring.stopping import stop_on_signals
+from paramedic.api.wiring.telling import log_to
 from paramedic.api.wiring.translation import diagnose_config
 
 if TYPE_CHECKING:
@@ -39,17 +38,16 @@ def diagnose(request: DiagnoseRequest) -> int:
 
     Raises BusError when the bus cannot be used, PreflightError when the port of the metrics cannot.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    log_to()
     bus = bus_at(request.bus_address, request.settings, request.environment)
     with stop_on_signals() as stop:
         from paramedic.diagnosis.service import run
 
-        file = request.sign_file
         run(
             diagnose_config(request.settings),
             bus,
             time.monotonic,
-            stop if file is None else BeatingStop(stop, SignFile(file, time.time)),
+            signed(stop, request.sign_file),
             _teller(request),
         )
     return 0
@@ -61,11 +59,11 @@ def _teller(request: DiagnoseRequest) -> Callable[[RoutingReport], None]:
 
     newest = [RoutingReport()]
     if request.metrics_port is not None:
-        from paramedic.api.wiring.diagnose_metrics import registry_of
-        from paramedic.api.wiring.metrics_port import serve_registry
+        from paramedic.api.wiring.diagnose_metrics import families_of
+        from paramedic.api.wiring.metrics_port import serve_metrics
 
-        registry = registry_of(lambda: newest[0])
-        serve_registry(request.settings.api.host, request.metrics_port, registry)
+        host = request.settings.api.host
+        serve_metrics(host, request.metrics_port, lambda: families_of(newest[0]))
 
     def tell(report: RoutingReport) -> None:
         newest[0] = report

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from prometheus_client.registry import Collector
+from paramedic.api.rest.families import counters, gauge, gauges
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
     from paramedic.diagnosis.routing.report import RoutingReport
 
+_PREFIX = "paramedic_diagnose"
 _COUNTS = {
     "verdicts": "Changes of verdicts that were published.",
     "dead_letters": "Messages that could not be read, put on the dead-letter topic.",
@@ -30,35 +29,21 @@ _COUNTS = {
 }
 
 
-def registry_of(report: Callable[[], RoutingReport]) -> CollectorRegistry:
-    """A registry whose values are looked up when they are asked for."""
-    registry = CollectorRegistry()
-    registry.register(_DiagnoseMetrics(report))
-    return registry
-
-
-class _DiagnoseMetrics(Collector):
-    def __init__(self, report: Callable[[], RoutingReport]) -> None:
-        self._report = report
-
-    def collect(self) -> Iterator[Metric]:
-        """The newest report."""
-        report = self._report()
-        for name, text in _COUNTS.items():
-            yield CounterMetricFamily(
-                f"paramedic_diagnose_{name}", text, value=report.counts.get(name, 0)
-            )
-        for name, text, value in (
+def families_of(report: RoutingReport) -> Iterator[Metric]:
+    """Everything that a report says."""
+    rows = ((name, text, report.counts.get(name, 0)) for name, text in _COUNTS.items())
+    yield from counters(_PREFIX, rows)
+    yield from gauges(
+        _PREFIX,
+        (
             ("shares", "Shares of the work that this process holds.", report.shares),
             ("shares_catching_up", "Shares that are not up to date.", report.shares_catching_up),
             ("jobs", "Jobs that are watched.", report.jobs),
-        ):
-            yield GaugeMetricFamily(f"paramedic_diagnose_{name}", text, value=value)
-        lag = GaugeMetricFamily(
-            "paramedic_diagnose_lag_messages",
-            "Messages that are published and not yet judged.",
-            labels=("topic",),
-        )
-        for topic, messages in sorted(report.lag_messages.items()):
-            lag.add_metric((topic,), messages)
-        yield lag
+        ),
+    )
+    yield gauge(
+        f"{_PREFIX}_lag_messages",
+        "Messages that are published and not yet judged.",
+        ("topic",),
+        [((topic,), messages) for topic, messages in report.lag_messages.items()],
+    )

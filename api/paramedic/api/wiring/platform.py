@@ -13,11 +13,7 @@ from paramedic.api.wiring.narration import lines_of_job
 from paramedic.api.wiring.narrator import Narrator
 from paramedic.api.wiring.request import Place, RunRequest
 from paramedic.api.wiring.run_folder import sign_file
-from paramedic.api.wiring.service_commands import (
-    capture_services,
-    diagnose_service,
-    remediate_service,
-)
+from paramedic.api.wiring.service_commands import Services
 from paramedic.api.wiring.telemetry import start_agent
 from paramedic.api.wiring.telling import say
 from paramedic.api.wiring.watching import WatchKeeper
@@ -82,22 +78,11 @@ def _services(
     bus: RunBus,
     tell: Callable[[str], None],
 ) -> tuple[ServiceSpec, ...]:
+    services = Services(bus.address, place.run_folder, request.settings, request.environment, tell)
     return (
-        diagnose_service(
-            bus.address, place.run_folder, request.settings, request.environment, tell
-        ),
-        remediate_service(
-            bus.address,
-            place.run_folder,
-            place.control_socket,
-            listener.fileno(),
-            request.settings,
-            request.environment,
-            tell,
-        ),
-        *capture_services(
-            bus.address, place.run_folder, request.settings, request.environment, tell
-        ),
+        services.diagnose(),
+        services.remediate(place.control_socket, listener.fileno()),
+        *services.capture(),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from paramedic.api.wiring.liveness import BeatingBus, BeatingStop, Pulse
 from paramedic.api.wiring.run_folder import SIGNING, database_url, sign_file
 from paramedic.api.wiring.sign_file import SignReader
 from paramedic.api.wiring.stopping import stop_on_signals
+from paramedic.api.wiring.telling import log_to
 from paramedic.api.wiring.translation import remediate_config
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def remediate(request: RemediateRequest) -> int:
 
     Raises BusError, StoreError or ApiError when something that is needed cannot be used.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    log_to()
     with stop_on_signals() as stop:
         from paramedic.remediation.service import run
         from paramedic.remediation.store.store import open_store

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.agent_guard import threads_end_in_the_log
@@ -15,7 +13,7 @@ from paramedic.api.wiring.platform import Platform, start_platform
 from paramedic.api.wiring.request import Place, RunRequest, prepare
 from paramedic.api.wiring.run_folder import RunRecord
 from paramedic.api.wiring.stored_job import is_end_stored
-from paramedic.api.wiring.telling import say
+from paramedic.api.wiring.telling import log_to, say
 from paramedic.api.wiring.translation import membership_rules
 from paramedic.api.wiring.wording import counted
 from paramedic.ingest.contract import Event, format_time
@@ -32,7 +30,7 @@ def run(request: RunRequest, stderr: TextIO) -> int:
     """
     with ExitStack() as stack:
         place = prepare(request, stack, datetime.now(UTC))
-        _log_to(place.logs / "supervisor.log")
+        log_to(place.logs / "supervisor.log")
         stack.enter_context(threads_end_in_the_log())
         platform = None if request.bare else start_platform(request, place, stack, stderr)
         record = _record(place, platform)
@@ -98,9 +96,3 @@ def _say_start(request: RunRequest, record: RunRecord, place: Place, stderr: Tex
 
 def _forget(_event: Event) -> None:
     """A bare run tells nobody."""
-
-
-def _log_to(path: Path) -> None:
-    logging.basicConfig(
-        filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
-    )

@@ -36,7 +36,7 @@ def serve(run_folder: Path, listen_fd: int | None, settings: Settings, stderr: T
         try:
             with serving(config, create_app(store, version=version("paramedic"))) as server:
                 say(stderr, f"API at {server.address}, documentation at /docs")
-                stop.wait()
+                server.wait_for(stop)
         finally:
             store.close()
     return 0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from paramedic.api.settings.schema import describe_settings
@@ -37,103 +39,65 @@ def service_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **dict.fromkeys(_ONE_THREAD, "1")}
 
 
-def diagnose_service(
-    bus_address: str,
-    run_folder: Path,
-    settings: Settings,
-    environment: Mapping[str, str],
-    tell: Callable[[str], None],
-) -> ServiceSpec:
-    """The diagnosis process of a run: the only one, so it forms no group."""
-    from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the services of one run have in common, and how each is started."""
 
-    flags = setting_flags(settings, {"bus.address": bus_address, "kafka.group": "off"})
-    return ServiceSpec(
-        name="diagnose",
-        command=(*INTERPRETER, "diagnose", "--sign-file", str(sign_file(run_folder)), *flags),
-        environment=service_environment(environment),
-        log_path=run_folder / "logs" / "diagnose.log",
-        tell=tell,
-    )
+    bus_address: str
+    run_folder: Path
+    settings: Settings
+    environment: Mapping[str, str]
+    tell: Callable[[str], None]
+    """Hears a line when one of them ends, and when it is back."""
 
+    def diagnose(self) -> ServiceSpec:
+        """The diagnosis process: the only one of the run, so it forms no group."""
+        sign = ("--sign-file", str(sign_file(self.run_folder)))
+        return self._spec("diagnose", sign, overrides={"kafka.group": "off"})
 
-def collect_service(
-    bus_address: str,
-    run_folder: Path,
-    source_flags: Sequence[str],
-    tell_descriptor: int,
-    settings: Settings,
-    environment: Mapping[str, str],
-    tell: Callable[[str], None],
-) -> ServiceSpec:
-    """The collecting process of a platform for jobs that run already."""
-    from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
+    def remediate(self, control_socket: Path | None, listen_fd: int) -> ServiceSpec:
+        """The remediation process; it serves REST on the socket that it inherits.
 
-    signs = ("--sign-file", str(sign_file(run_folder, "collect")))
-    own = (*source_flags, *signs, "--tell-fd", str(tell_descriptor))
-    flags = setting_flags(settings, {"bus.address": bus_address})
-    return ServiceSpec(
-        name="collect",
-        command=(*INTERPRETER, "collect", *own, *flags),
-        environment=service_environment(environment),
-        log_path=run_folder / "logs" / "collect.log",
-        pass_fds=(tell_descriptor,),
-        tell=tell,
-    )
+        Without a control socket it only observes.
+        """
+        launcher = (
+            ("--observe",) if control_socket is None else ("--control-socket", str(control_socket))
+        )
+        listener = ("--serve", "--listen-fd", str(listen_fd))
+        own = ("--run-folder", str(self.run_folder), *launcher, *listener)
+        return self._spec("remediate", own, (listen_fd,))
 
+    def collect(self, source_flags: Sequence[str], tell_descriptor: int) -> ServiceSpec:
+        """The collecting process of a platform for jobs that run already."""
+        sign = ("--sign-file", str(sign_file(self.run_folder, "collect")))
+        own = (*source_flags, *sign, "--tell-fd", str(tell_descriptor))
+        return self._spec("collect", own, (tell_descriptor,))
 
-def capture_services(
-    bus_address: str,
-    run_folder: Path,
-    settings: Settings,
-    environment: Mapping[str, str],
-    tell: Callable[[str], None],
-) -> tuple[ServiceSpec, ...]:
-    """The process that keeps the last hours as recordings; none where none are to be kept."""
-    from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
+    def capture(self) -> tuple[ServiceSpec, ...]:
+        """The process that keeps the last hours as recordings; none where none are to be kept."""
+        wanted = self.settings.recording
+        if not wanted.ring_bytes:
+            return ()
+        ring = ("--ring", "--out", str(self.run_folder / "ring"))
+        cap = ("--cap-gigabytes", str(wanted.ring_bytes / 1e9))
+        segments = ("--segment-minutes", str(wanted.segment_seconds / 60))
+        return (self._spec("capture", (*ring, *cap, *segments)),)
 
-    wanted = settings.recording
-    if not wanted.ring_bytes:
-        return ()
-    ring = ("--ring", "--out", str(run_folder / "ring"))
-    cap = ("--cap-gigabytes", str(wanted.ring_bytes / 1e9))
-    segments = ("--segment-minutes", str(wanted.segment_seconds / 60))
-    flags = setting_flags(settings, {"bus.address": bus_address})
-    capture = ServiceSpec(
-        name="capture",
-        command=(*INTERPRETER, "capture", *ring, *cap, *segments, *flags),
-        environment=service_environment(environment),
-        log_path=run_folder / "logs" / "capture.log",
-        tell=tell,
-    )
-    return (capture,)
+    def _spec(
+        self,
+        verb: str,
+        own: Sequence[str],
+        pass_fds: tuple[int, ...] = (),
+        overrides: Mapping[str, object] = MappingProxyType({}),
+    ) -> ServiceSpec:
+        from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
 
-
-def remediate_service(
-    bus_address: str,
-    run_folder: Path,
-    control_socket: Path | None,
-    listen_fd: int,
-    settings: Settings,
-    environment: Mapping[str, str],
-    tell: Callable[[str], None],
-) -> ServiceSpec:
-    """The remediation process of a run; it serves REST on the socket that it inherits.
-
-    Without a control socket it only observes.
-    """
-    from paramedic.remediation.launchers.local.service_keeper import ServiceSpec
-
-    launcher = (
-        ("--observe",) if control_socket is None else ("--control-socket", str(control_socket))
-    )
-    own = ("--serve", "--run-folder", str(run_folder), *launcher)
-    flags = setting_flags(settings, {"bus.address": bus_address})
-    return ServiceSpec(
-        name="remediate",
-        command=(*INTERPRETER, "remediate", *own, "--listen-fd", str(listen_fd), *flags),
-        environment=service_environment(environment),
-        log_path=run_folder / "logs" / "remediate.log",
-        pass_fds=(listen_fd,),
-        tell=tell,
-    )
+        flags = setting_flags(self.settings, {"bus.address": self.bus_address, **overrides})
+        return ServiceSpec(
+            name=verb,
+            command=(*INTERPRETER, verb, *own, *flags),
+            environment=service_environment(self.environment),
+            log_path=self.run_folder / "logs" / f"{verb}.log",
+            pass_fds=pass_fds,
+            tell=self.tell,
+        )

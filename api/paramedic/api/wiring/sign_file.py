@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from paramedic.api.wiring.liveness import LIMIT_SECONDS
+from paramedic.api.wiring.liveness import LIMIT_SECONDS, BeatingStop
+
+if TYPE_CHECKING:
+    import threading
 
 _LOG = logging.getLogger(__name__)
 _EVERY_SECONDS = 1.0
@@ -63,3 +68,8 @@ class SignReader:
     def is_alive(self) -> bool:
         """Whether the last sign is no older than the limit."""
         return self.silent_seconds() <= self._limit_seconds
+
+
+def signed(stop: threading.Event, path: Path | None) -> threading.Event | BeatingStop:
+    """The stop signal, which gives a sign in this file at every look where there is one."""
+    return stop if path is None else BeatingStop(stop, SignFile(path, time.time))

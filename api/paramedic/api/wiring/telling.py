@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from pathlib import Path
 from typing import TextIO
 
 
 def say(stream: TextIO, *lines: str) -> None:
     """Write lines of ours, so that they can be told from the job's own."""
     tell(stream, "".join(f"paramedic: {line}\n" for line in lines))
+
+
+def log_to(path: Path | None = None) -> None:
+    """Have this process log to a file; without one to standard error, which a service's log is."""
+    logging.basicConfig(
+        filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+    )
 
 
 def tell(stream: TextIO, text: str) -> None:

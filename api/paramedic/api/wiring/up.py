@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,16 +18,11 @@ from paramedic.api.wiring.lines_for_people import LinesForPeople
 from paramedic.api.wiring.many_jobs import ManyJobs
 from paramedic.api.wiring.narrator import Narrator
 from paramedic.api.wiring.run_folder import create_run_folder, sign_file
-from paramedic.api.wiring.service_commands import (
-    capture_services,
-    collect_service,
-    diagnose_service,
-    remediate_service,
-)
+from paramedic.api.wiring.service_commands import Services
 from paramedic.api.wiring.socket_folder import socket_folder
 from paramedic.api.wiring.source_request import PASSWORD_VARIABLE, TOKEN_VARIABLE, SourceRequest
 from paramedic.api.wiring.sources import check_prometheus, open_sources
-from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.telling import log_to, say, tell
 from paramedic.api.wiring.translation import collect_config
 from paramedic.ingest.contract import format_time
 
@@ -86,7 +80,7 @@ def up(request: UpRequest, stdout: TextIO, stderr: TextIO) -> int:
 
     with ExitStack() as stack:
         place = _prepare(request, stack)
-        logging.basicConfig(filename=place.logs / "supervisor.log", level=logging.INFO)
+        log_to(place.logs / "supervisor.log")
         stack.enter_context(threads_end_in_the_log())
         bus = stack.enter_context(
             run_bus(request.settings, request.environment, place.sockets, place.logs)
@@ -144,28 +138,18 @@ def _services(
         for name, value in request.environment.items()
         if name not in (TOKEN_VARIABLE, PASSWORD_VARIABLE)
     }
-    services = [
-        diagnose_service(bus.address, folder, settings, public, tell_end),
-        remediate_service(
-            bus.address, folder, None, place.listener.fileno(), settings, public, tell_end
-        ),
-        *capture_services(bus.address, folder, settings, public, tell_end),
-    ]
+    services = Services(bus.address, folder, settings, public, tell_end)
     sign_file(folder).touch()
+    started = [
+        services.diagnose(),
+        services.remediate(None, place.listener.fileno()),
+        *services.capture(),
+    ]
     if not request.sources.is_empty:
         sign_file(folder, "collect").touch()
-        services.append(
-            collect_service(
-                bus.address,
-                folder,
-                request.sources.flags(),
-                lines.write_end,
-                settings,
-                request.environment,
-                tell_end,
-            )
-        )
-    return services
+        secretly = replace(services, environment=request.environment)
+        started.append(secretly.collect(request.sources.flags(), lines.write_end))
+    return started
 
 
 def _record(request: UpRequest, place: _Place, bus: RunBus) -> None:
