@@ -111,3 +111,16 @@ def test_a_header_that_would_take_all_the_room_is_not_kept() -> None:
     cache = HeaderCache(limit_bytes=100)
     cache.read(header())
     assert cache.held_bytes == 0
+
+
+def test_headers_that_are_looked_up_alike_are_not_taken_for_each_other() -> None:
+    """One byte differs between the bytes by which headers are looked up."""
+    cache = HeaderCache()
+    names = [f"node-{at:04d}" for at in range(500)]
+    tables = [{**TABLE, "nodes": names, "indices": [0] * len(names)}]
+    one = header(tables=tables)
+    for at in range(one.index(b"node-0000"), one.index(b"node-0001"), 1):
+        other = one[:at] + b"x" + one[at + 1 :]
+        assert answer(cache.read, one) == answer(read_header, one)
+        assert answer(cache.read, other) == answer(read_header, other)
+    assert cache.read(one).tables[0].nodes == tuple(names)

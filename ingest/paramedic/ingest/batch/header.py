@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Never
 
@@ -62,11 +62,13 @@ def restated(header: Header, generation: int, job: bytes, second: int) -> Header
         name = str(job, "utf-8")
     except UnicodeDecodeError as error:
         raise ContractError(f"telemetry batch: header is not JSON: {error}") from error
-    return replace(
-        header,
-        job=JobName(_name(name, "job")),
-        generation=_integer(generation, "generation", GENERATION_LIMIT),
-        second=_integer(second, "second", SECOND_LIMIT),
+    return Header(
+        JobName(_name(name, "job")),
+        _integer(generation, "generation", GENERATION_LIMIT),
+        _integer(second, "second", SECOND_LIMIT),
+        header.tables,
+        header.shard,
+        header.shards,
     )
 
 

@@ -18,6 +18,9 @@ LIMIT_BYTES = 16 * 1024 * 1024
 """Bytes of JSON that are kept; what is parsed from them takes a few times as much."""
 _SHARE_OF_ONE = 4
 """A header larger than this share of the limit is not kept."""
+_SAMPLES = 256
+"""Bytes by which a header is looked up before it is compared whole: hashing all of it takes
+longer than all the rest."""
 
 # The form that writers of the layout produce; any other is read in full. The digits and the name
 # are such that JSON reads them the same way.
@@ -25,6 +28,7 @@ _BEGINNING = re.compile(
     rb'\{"generation":(0|[1-9][0-9]{0,9}),"job":"([^"\\\x00-\x1f]{1,1020})"'
     rb',"second":(0|[1-9][0-9]{0,11}),(?=")'
 )
+_Sample = tuple[int, bytes, bytes]
 _BEGINS_WITH = {"generation", "job", "second"}
 
 
@@ -33,7 +37,7 @@ class HeaderCache:
 
     def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
         self._limit_bytes = limit_bytes
-        self._headers: OrderedDict[bytes, Header] = OrderedDict()
+        self._headers: OrderedDict[_Sample, tuple[bytes, Header]] = OrderedDict()
         self._held_bytes = 0
         self._lock = threading.Lock()
 
@@ -51,26 +55,33 @@ class HeaderCache:
         if beginning is None:
             return read_header(data)
         tail = data[beginning.end() :]
+        sample = _sample(tail)
         with self._lock:
-            known = self._headers.get(tail)
-            if known is not None:
-                self._headers.move_to_end(tail)
-        if known is None:
+            kept = self._headers.get(sample)
+            if kept is not None:
+                self._headers.move_to_end(sample)
+        if kept is None or kept[0] != tail:
             header = read_header(data)
-            self._keep(tail, header)
+            self._keep(sample, tail, header)
             return header
         generation, job, second = beginning.groups()
-        return restated(known, int(generation), job, int(second))
+        return restated(kept[1], int(generation), job, int(second))
 
-    def _keep(self, tail: bytes, header: Header) -> None:
+    def _keep(self, sample: _Sample, tail: bytes, header: Header) -> None:
         # Of a field that JSON names twice the last one counts, so nothing may follow twice.
         if len(tail) * _SHARE_OF_ONE > self._limit_bytes:
             return
         if not _BEGINS_WITH.isdisjoint(json.loads(b"{" + tail)):
             return
         with self._lock:
-            self._held_bytes += 0 if tail in self._headers else len(tail)
-            self._headers[tail] = header
+            before, _ = self._headers.pop(sample, (b"", header))
+            self._held_bytes += len(tail) - len(before)
+            self._headers[sample] = tail, header
             while self._held_bytes > self._limit_bytes:
-                oldest, _ = self._headers.popitem(last=False)
+                _, (oldest, _) = self._headers.popitem(last=False)
                 self._held_bytes -= len(oldest)
+
+
+def _sample(tail: bytes) -> _Sample:
+    """Bytes from all over it, and its length."""
+    return len(tail), tail[-_SAMPLES:], tail[:: len(tail) // _SAMPLES + 1]

@@ -3,7 +3,8 @@
 The axes are (slot, metric, row): a slot is written into one contiguous block, and a window is a
 view of neighbouring slots. Slots are numbered on the grid of the job. Old slots are let go by
 moving the others to the front once enough have gathered, so each slot moves once in its
-life, nothing is ever there twice, and memory that was never written to is never taken.
+life, nothing is ever there twice, and memory that was never written to is never taken. What lies
+in rows that were not written to is not settled before it is read: most are written first.
 """
 
 from __future__ import annotations
@@ -77,14 +78,15 @@ class SlotArray:
         if metrics > metric_room or rows > row_room:
             self._reallocate(slots, before)
         for at in range(self._low, self._high):
-            self._blank(self._values[at, before[0] : metrics, :rows], at)
-            self._blank(self._values[at, : before[0], before[1] : rows], at)
+            self._values[at, before[0] : metrics, :rows] = np.nan
             self._touched[at, before[1] : rows] = False
+            self._unmasked[at] = True
 
     def slot(self, number: int, keep_from: int) -> tuple[NDArray[Numbers], NDArray[np.bool_]]:
         """The (metric, row) block of a slot and which of its rows were written to, for writing.
 
-        Slots before `keep_from` may be let go.
+        Rows that were not hold anything: whoever writes the first of a row's values blanks the
+        others. Slots before `keep_from` may be let go.
         """
         at = number - self._first
         is_there = self._low <= at < self._high and keep_from - self._first < self._room.spare
@@ -143,6 +145,8 @@ class SlotArray:
 
     def copied(self) -> NDArray[Numbers]:
         """A copy of what is held, as (slot, metric, row)."""
+        for at in range(self._low, self._high):
+            self._mask(at)
         return self._values[self._low : self._high, : self.metrics, : self.rows].copy()
 
     def _cover(self, first: int, last: int, keep_from: int) -> None:
@@ -157,12 +161,14 @@ class SlotArray:
         self._fill_up(first - self._first, last + 1 - self._first)
 
     def _fill_up(self, begin: int, end: int) -> None:
-        """Blank the positions up to these bounds that hold nothing yet."""
+        """Begin the positions up to these bounds that hold nothing yet."""
         if begin < self._low:
-            self._empty(range(begin, self._low))
-            self._low = begin
+            past, self._low = range(begin, self._low), begin
+            self._begin(past)
+            for at in past:  # nobody will write to them
+                self._mask(at)
         if end > self._high:
-            self._empty(range(self._high, end))
+            self._begin(range(self._high, end))
             self._high = end
 
     def _slide(self, first: int, last: int) -> None:
@@ -183,20 +189,21 @@ class SlotArray:
         self._first = first
         self._low, self._high = (low - shift, self._high - shift) if kept else (0, 0)
 
-    def _empty(self, positions: Iterable[int]) -> None:
+    def _begin(self, positions: Iterable[int]) -> None:
+        """Nothing was written to these positions yet."""
         for at in positions:
-            self._values[at, : self.metrics, : self.rows] = np.nan
-            self._observed[at, : self.metrics, : self.rows] = False
             self._touched[at, : self.rows] = False
-            self._unmasked[at] = False
-
-    def _blank(self, part: NDArray[Numbers], at: int) -> None:
-        part[...] = np.nan
-        self._unmasked[at] = True
+            self._unmasked[at] = True
 
     def _mask(self, at: int) -> None:
-        """Bring the mask of a slot up to date: only NaN is not equal to itself."""
+        """Bring a slot up to date: holes in rows that were not written to, and the mask."""
+        touched = self._touched[at, : self.rows]
         values = self._values[at, : self.metrics, : self.rows]
+        if not touched.any():
+            values[...] = np.nan
+        elif not touched.all():
+            values[:, ~touched] = np.nan
+        # Only NaN is not equal to itself.
         np.equal(values, values, out=self._observed[at, : self.metrics, : self.rows])
         self._unmasked[at] = False
 

@@ -98,9 +98,13 @@ class EntitySlots:
             return 0
         values, touched = self._array.slot(slot, keep_from)
         twice = 0
-        if touched[rows.where].any():
+        seen = touched[rows.where]
+        if seen.any():
+            values[:, rows.positions[~seen]] = np.nan
             at = np.arange(self._array.metrics)[lines]
             block, twice = _merged(values[np.ix_(at, rows.positions)], block)
+        elif len(metrics) < self._array.metrics:
+            values[:, rows.where] = np.nan
         touched[rows.where] = True
         if block.dtype != values.dtype:
             with np.errstate(over="ignore"):  # what is too large for the precision is infinite
