@@ -14,10 +14,11 @@ from paramedic.remediation.store.tables import actions, incidents
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
+    from sqlalchemy.sql import Select
 
     from paramedic.ingest.contract import JobName
 
-UNFINISHED = (ActionState.PLANNED, ActionState.ACTING)
+_UNFINISHED = (ActionState.PLANNED.value, ActionState.ACTING.value)
 
 
 class Actions:
@@ -42,28 +43,19 @@ class Actions:
 
     def of_incident(self, incident_id: str) -> tuple[Action, ...]:
         """The actions of one incident, oldest first."""
-        rows = self._connection.execute(
-            select(actions).where(actions.c.incident == incident_id).order_by(actions.c.number)
-        )
-        return tuple(_action(row) for row in rows)
+        return self._many(select(actions).where(actions.c.incident == incident_id))
 
     def of_job(self, job: JobName) -> tuple[Action, ...]:
         """The actions of one job, oldest first."""
-        rows = self._connection.execute(
-            select(actions)
-            .join(incidents, incidents.c.id == actions.c.incident)
-            .where(incidents.c.job == job)
-            .order_by(actions.c.number)
-        )
-        return tuple(_action(row) for row in rows)
+        of_its_incidents = select(actions).join(incidents, incidents.c.id == actions.c.incident)
+        return self._many(of_its_incidents.where(incidents.c.job == job))
 
     def unfinished(self) -> tuple[Action, ...]:
         """Planned and acting ones, oldest first."""
-        rows = self._connection.execute(
-            select(actions)
-            .where(actions.c.state.in_([state.value for state in UNFINISHED]))
-            .order_by(actions.c.number)
-        )
+        return self._many(select(actions).where(actions.c.state.in_(_UNFINISHED)))
+
+    def _many(self, statement: Select[Any]) -> tuple[Action, ...]:
+        rows = self._connection.execute(statement.order_by(actions.c.number))
         return tuple(_action(row) for row in rows)
 
 

@@ -78,12 +78,13 @@ def open_database(url: str, *, busy_timeout_seconds: float = _BUSY_TIMEOUT_SECON
     Raises StoreAddressError when it can never work, StoreUnavailableError when it may later.
     """
     engine = _engine(_parsed(url), busy_timeout_seconds)
+    database = Database(engine)
     try:
-        _prepare(engine)
+        _prepare(database, _shown(engine.url))
     except StoreError:
-        engine.dispose()
+        database.close()
         raise
-    return Database(engine)
+    return database
 
 
 def _parsed(url: str) -> URL:
@@ -137,23 +138,21 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _prepare(engine: Engine) -> None:
+def _prepare(database: Database, shown: str) -> None:
     try:
-        with _translated(engine.url), engine.connect() as connection:
-            marked = connection.execution_options(**{_WRITES: True})
-            with marked.begin():
-                metadata.create_all(marked)
-                version = marked.scalar(select(schema.c.version))
-                if version is None:
-                    marked.execute(insert(schema).values(version=SCHEMA_VERSION))
+        with database.writing() as connection:
+            metadata.create_all(connection)
+            version = connection.scalar(select(schema.c.version))
+            if version is None:
+                connection.execute(insert(schema).values(version=SCHEMA_VERSION))
     except StoreDataError as error:
         raise StoreAddressError(
-            f"database {_shown(engine.url)} is not one of ours: {error}; name another"
+            f"database {shown} is not one of ours: {error}; name another"
         ) from error
     if version is not None and version != SCHEMA_VERSION:
         raise StoreAddressError(
-            f"database {_shown(engine.url)} has the layout {version}, this Paramedic knows "
-            f"{SCHEMA_VERSION}: use the Paramedic that made it, or name another database"
+            f"database {shown} has the layout {version}, this Paramedic knows {SCHEMA_VERSION}: "
+            "use the Paramedic that made it, or name another database"
         )
 
 

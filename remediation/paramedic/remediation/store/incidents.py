@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
     from paramedic.remediation.contract import IncidentFilter
 
+_OPEN = (
+    select(incidents)
+    .where(incidents.c.closed_at.is_(None))
+    .order_by(incidents.c.opened_at, incidents.c.id)
+)
+
 
 class Incidents:
     """Incidents of one transaction."""
@@ -56,19 +62,11 @@ class Incidents:
 
     def open_of(self, job: JobName) -> tuple[Incident, ...]:
         """The incidents of a job that are not closed, oldest first."""
-        return self._many(
-            select(incidents)
-            .where(incidents.c.job == job, incidents.c.closed_at.is_(None))
-            .order_by(incidents.c.opened_at, incidents.c.id)
-        )
+        return self._many(_OPEN.where(incidents.c.job == job))
 
     def open(self) -> tuple[Incident, ...]:
         """All incidents that are not closed, oldest first."""
-        return self._many(
-            select(incidents)
-            .where(incidents.c.closed_at.is_(None))
-            .order_by(incidents.c.opened_at, incidents.c.id)
-        )
+        return self._many(_OPEN)
 
     def find(self, wanted: IncidentFilter) -> tuple[Incident, ...]:
         """Incidents, newest first."""
