@@ -123,3 +123,12 @@ def test_every_second_has_one_slot_and_slots_do_not_overlap(second: int, grid: i
     slot = slot_of(second, grid)
     assert slot <= second < slot + grid
     assert slot % grid == 0
+
+
+@given(st.permutations([START + second for second in range(0, 80, 10)]))
+def test_the_order_in_which_samples_come_does_not_change_a_cadence(seconds: list[int]) -> None:
+    assert pulse(*seconds).interval_seconds == 10
+
+
+def test_only_the_newest_samples_count() -> None:
+    assert pulse(*range(100), *range(100, 300, 15)).interval_seconds == 15

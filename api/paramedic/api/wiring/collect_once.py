@@ -117,20 +117,29 @@ def _collect(
 
 
 def _stop_when_settled(status: Callable[[], CollectStatus], stop: threading.Event) -> None:
-    """Once jobs are known and what comes is of now; or when patience is over."""
-    give_up_at = time.monotonic() + _PATIENCE_SECONDS
-    since: float | None = None
-    while time.monotonic() < give_up_at and not stop.wait(_LOOK_SECONDS):
-        now = status()
-        is_settled = bool(now.jobs) and now.lag_seconds < _SETTLED_SECONDS + _sampling(now)
-        since = (since or time.monotonic()) if is_settled else None
-        if since is not None and time.monotonic() - since >= _SETTLED_SECONDS:
-            break
+    settling = Settling(time.monotonic())
+    while not settling.is_over(status(), time.monotonic()) and not stop.wait(_LOOK_SECONDS):
+        pass
     stop.set()
 
 
-def _sampling(status: CollectStatus) -> int:
-    return max(job.sampling_seconds for job in status.jobs.values())
+class Settling:
+    """Decides when enough has been seen: jobs are known, and what comes is of now, for a while."""
+
+    def __init__(self, now: float) -> None:
+        self._give_up_at = now + _PATIENCE_SECONDS
+        self._since: float | None = None
+
+    def is_over(self, status: CollectStatus, now: float) -> bool:
+        """Whether to end now; also when patience is over."""
+        widest = max((job.sampling_seconds for job in status.jobs.values()), default=0)
+        is_settled = bool(status.jobs) and status.lag_seconds < _SETTLED_SECONDS + widest
+        if not is_settled:
+            self._since = None
+        elif self._since is None:
+            self._since = now
+        has_lasted = self._since is not None and now - self._since >= _SETTLED_SECONDS
+        return has_lasted or now >= self._give_up_at
 
 
 def _nobody(_line: str) -> None:

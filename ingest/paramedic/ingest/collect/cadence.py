@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections import deque
+from bisect import insort
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 GRIDS = (1, 2, 5, 10, 15, 30, 60)
 """The widths of a slot that a job can have, in seconds."""
-_GAPS_KEPT = 7
-_GAPS_NEEDED = 3
+_SAMPLES_KEPT = 8
+_SAMPLES_NEEDED = 4
 _TOLERANCE = 0.9
 """A grid may be this much narrower than the samples are apart: scrapes jitter."""
 
 
 @dataclass(slots=True)
 class Pulse:
-    """The times of one node's samples at one origin (Unix seconds)."""
+    """The newest seconds in which one node said something new at one origin (Unix seconds)."""
 
-    at: int | None = None
-    gaps: deque[int] = field(default_factory=lambda: deque(maxlen=_GAPS_KEPT))
+    seconds: list[int] = field(default_factory=list)
+    """In order, whatever the order in which they came."""
 
     def beat(self, second: int) -> None:
-        """A new sample of this second; one that comes out of order says nothing."""
-        if self.at is not None and second > self.at:
-            self.gaps.append(second - self.at)
-        self.at = second if self.at is None else max(self.at, second)
+        """A new sample of this second."""
+        if second not in self.seconds:
+            insort(self.seconds, second)
+            del self.seconds[:-_SAMPLES_KEPT]
 
     @property
     def interval_seconds(self) -> float | None:
         """The usual time between two samples; None before it is known."""
-        return median(self.gaps) if len(self.gaps) >= _GAPS_NEEDED else None
+        if len(self.seconds) < _SAMPLES_NEEDED:
+            return None
+        return median(after - before for before, after in pairwise(self.seconds))
 
 
 def grid_of(pulses: Iterable[Pulse]) -> int | None:
