@@ -79,9 +79,10 @@ def _execute(call: Call) -> int:
     request = ReplayRequest(around.folder / flags.folder, flags.speed, flags.format == "table")
     if flags.bus is None:
         return replay(request, call.settings, around.stdout, around.stderr)
-    from paramedic.api.wiring.republish import republish
+    from paramedic.api.wiring.republish import RepublishRequest, republish
 
-    return republish(request, flags.bus, around.stderr)
+    onto = RepublishRequest(request, flags.bus, call.settings, around.environment)
+    return republish(onto, around.stderr)
 
 
 REPLAY = Verb(

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.errors import PreflightError
+from paramedic.api.wiring.kafka import bus_at
 from paramedic.api.wiring.stopping import stop_on_signals
 from paramedic.api.wiring.telling import say, tell
 from paramedic.ingest.agent.clock import SystemClock
-from paramedic.ingest.bus.address import open_bus
 from paramedic.ingest.contract import IngestError, JobName
 from paramedic.ingest.recordings.capturing import Capture, CaptureConfig, CapturePorts, run
 from paramedic.ingest.recordings.description import JOB_FILE
@@ -147,7 +147,8 @@ def _telemetry(
 ) -> Iterator[tuple[Bus, Callable[[], None]]]:
     """The bus to read, and what is to be done before its last messages are taken."""
     if request.bus_address is not None:
-        yield open_bus(request.bus_address), lambda: None
+        bus = bus_at(request.bus_address, request.settings, request.sources.environment)
+        yield bus, lambda: None
         return
     direct = _DirectCollect(request, stop, say_line)
     direct.start()

@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TextIO
 
+from paramedic.api.wiring.kafka import bus_at
 from paramedic.api.wiring.replay import SYSTEM_TIME, ReplayRequest, Time, opened, played
 from paramedic.api.wiring.telling import say
 from paramedic.api.wiring.wording import counted
 from paramedic.ingest.batch.encode import encode
 from paramedic.ingest.batch.key import message_key, shard_count, shard_of
-from paramedic.ingest.bus.address import open_bus
 from paramedic.ingest.collect.sharing import Shard, Share, taken
 from paramedic.ingest.contract import Event, Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from paramedic.api.settings.schema import Settings
     from paramedic.ingest.contract import Publisher, Table, TelemetryBatch
 
 _FLUSH_SECONDS = 30.0
 _EVENTS_SHARD = 0
 
 
-def republish(
-    request: ReplayRequest, bus_address: str, stderr: TextIO, clock: Time = SYSTEM_TIME
-) -> int:
+@dataclass(frozen=True, slots=True)
+class RepublishRequest:
+    """What is to be published, and where."""
+
+    replay: ReplayRequest
+    bus_address: str
+    settings: Settings
+    environment: Mapping[str, str]
+    """Where secrets may be."""
+
+
+def republish(request: RepublishRequest, stderr: TextIO, clock: Time = SYSTEM_TIME) -> int:
     """Publish everything in the order of its arrival. Raises RecordingError or BusError."""
-    recording = opened(request.folder, stderr)
-    publisher = open_bus(bus_address).publisher()
+    recording = opened(request.replay.folder, stderr)
+    publisher = bus_at(request.bus_address, request.settings, request.environment).publisher()
     nodes = len(recording.job.nodes)
     published = 0
     try:
-        for moment in played(recording, request.speed, stderr, clock):
+        for moment in played(recording, request.replay.speed, stderr, clock):
             published += _publish(publisher, moment.fact, nodes)
         publisher.flush(_FLUSH_SECONDS)
     finally:

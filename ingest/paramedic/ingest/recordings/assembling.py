@@ -77,7 +77,7 @@ class Assembler:
         All other rows go on being held.
         """
         rows = self._held[entity]
-        self._held[entity] = rows.taken(turns < 0)
+        self._held[entity] = rows.taken(np.flatnonzero(turns < 0))
         order = np.lexsort((rows.positions, rows.arrivals, rows.indices, rows.nodes, turns))
         order = order[turns[order] >= 0]
         rows, turns = self._without_repeats(rows.taken(order), turns[order])
@@ -94,7 +94,7 @@ class Assembler:
             before, after = rows.values[:, at], rows.values[:, at + 1]
             self.repeated += bool((~np.isnan(before) & ~np.isnan(after)).any())
             rows.values[:, at + 1] = np.where(np.isnan(after), before, after)
-        last = np.append(~same, True)
+        last = np.flatnonzero(np.append(~same, True))
         return rows.taken(last), turns[last]
 
     def _batch(
@@ -121,8 +121,9 @@ class Assembler:
         values = rows.values[:, part]
         observed = (~np.isnan(values)).any(axis=1).tolist()
         nodes, indices = self._layout(entity, rows.nodes[part], rows.indices[part])
+        # Views, like those of a message: their numbers are Python's.
         columns = {
-            metric: column
+            metric: memoryview(column)
             for metric, column, is_there in zip(
                 self._metrics[entity], values, observed, strict=True
             )

@@ -31,8 +31,8 @@ class Rows:
     def __len__(self) -> int:
         return len(self.seconds)
 
-    def taken(self, which: NDArray[Any]) -> Rows:
-        """Some of the rows, in this order."""
+    def taken(self, which: NDArray[np.intp]) -> Rows:
+        """Some of the rows, by their places, in this order."""
         return Rows(
             self.seconds[which],
             self.arrivals[which],
@@ -40,7 +40,7 @@ class Rows:
             self.nodes[which],
             self.indices[which],
             self.positions[which],
-            self.values[:, which],
+            np.take(self.values, which, axis=1),  # each metric in one piece
         )
 
 
