@@ -53,7 +53,7 @@ class DecodeRequest:
 
 def decode(request: DecodeRequest, as_table: bool, stdout: TextIO, stderr: TextIO) -> int:
     """Print what the source says. Raises InputError when it cannot be read or decoded."""
-    text = _read(request).decode("utf-8", "replace")
+    text = read_source(request).decode("utf-8", "replace")
     lines, summary = _decoded(text, request)
     if as_table:
         tell(stderr, "".join(_table(lines, summary)))
@@ -62,7 +62,8 @@ def decode(request: DecodeRequest, as_table: bool, stdout: TextIO, stderr: TextI
     return 0
 
 
-def _read(request: DecodeRequest) -> bytes:
+def read_source(request: DecodeRequest) -> bytes:
+    """What a file, an address or standard input holds. Raises InputError."""
     source = request.source
     try:
         if source == _FROM_STANDARD_INPUT:
@@ -91,10 +92,11 @@ def _decoded(text: str, request: DecodeRequest) -> tuple[list[Line], Line]:
         era = Era(request.now_seconds)
         facts = facts_of_lines(text.splitlines(), request.node or NodeName(""), era)
         return [_event(fact) for fact in facts], _summary(Counter(), set())
-    return _cleaned(_pages(text, contents, request), contents)
+    return _cleaned(pages_of(text, contents, request), contents)
 
 
-def _pages(text: str, contents: Contents | str, request: DecodeRequest) -> list[RawPage]:
+def pages_of(text: str, contents: Contents | str, request: DecodeRequest) -> list[RawPage]:
+    """The pages in a text that holds no log. Raises InputError when it holds something else."""
     node = request.node or NodeName(_host_of(request.source))
     match contents:
         case Contents.PAGE:

@@ -35,14 +35,18 @@ PutAway = Callable[["Record", str], None]
 
 
 def open_sources(
-    request: SourceRequest, settings: Settings, put_away: PutAway
+    request: SourceRequest,
+    settings: Settings,
+    put_away: PutAway,
+    more_names: tuple[str, ...] = (),
 ) -> tuple[Source, ...]:
     """The sources, ready to be run; `put_away` takes messages of other tools that are unreadable.
+    `more_names` are read from a Prometheus besides the catalogue's.
 
     Raises PreflightError when one can never work as it was asked for.
     """
     try:
-        return tuple(_sources(request, settings, put_away))
+        return tuple(_sources(request, settings, put_away, more_names))
     except SourceError as error:
         raise PreflightError(str(error)) from error
 
@@ -63,9 +67,11 @@ def check_prometheus(request: SourceRequest, settings: Settings) -> None:
         raise PreflightError(f"--prometheus: {error}") from error
 
 
-def _sources(request: SourceRequest, settings: Settings, put_away: PutAway) -> Iterator[Source]:
+def _sources(
+    request: SourceRequest, settings: Settings, put_away: PutAway, more_names: tuple[str, ...]
+) -> Iterator[Source]:
     if request.prometheus is not None:
-        yield _prometheus(request, settings)
+        yield _prometheus(request, settings, more_names)
     if request.exporters is not None:
         yield _scraper(request, request.exporters, settings)
     for log in request.kernel_logs:
@@ -78,10 +84,11 @@ def _sources(request: SourceRequest, settings: Settings, put_away: PutAway) -> I
         yield _topics(request, settings, put_away)
 
 
-def _prometheus(request: SourceRequest, settings: Settings) -> Source:
+def _prometheus(request: SourceRequest, settings: Settings, more_names: tuple[str, ...]) -> Source:
     from paramedic.ingest.sources.prometheus.source import PrometheusSource
 
-    return PrometheusSource(_prometheus_settings(request, settings), time.time)
+    asked = _prometheus_settings(request, settings)
+    return PrometheusSource(replace(asked, names=(*asked.names, *more_names)), time.time)
 
 
 def _prometheus_settings(

@@ -1,0 +1,1 @@
+"""From what was seen to checked lines, one subject a module."""

@@ -1,0 +1,1 @@
+"""How fast a place for checkpoints is, and which save time and interval follow."""
