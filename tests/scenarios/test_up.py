@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +177,49 @@ def test_telemetry_that_collect_puts_on_a_broker_is_watched_from_there(case: Cas
     assert f'paramedic_collect_job_nodes{{job="synthetic"}} {NODES}.0' in page
     assert f"job synthetic: trains: {NODES} nodes" in errors
     assert (process.returncode, collector.returncode) == (0, 0)
+
+
+def test_a_topic_that_another_tool_fills_is_watched_too(case: Case) -> None:
+    with kafka_broker(case.folder) as address, told_by_an_adapter(address) as topic:
+        process = start_up(case, "--kafka", address, "--kafka-topic", topic)
+        wait_until(lambda: trains(case, "4711"), "REST told that the job trains", 120)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+    assert "job 4711: trains: 2 nodes, 4 GPUs, a sample every second" in errors
+
+
+@contextmanager
+def told_by_an_adapter(address: str) -> Iterator[str]:
+    """A topic that gets the samples of two hosts every second, one a message."""
+    from kafka import KafkaProducer
+
+    topic, over = "metrics", threading.Event()
+    producer = KafkaProducer(bootstrap_servers=address)
+    producer.send(topic, b"{not json").get(timeout=30)  # it makes the topic
+
+    def tell() -> None:
+        while not over.wait(1.0):
+            for message in adapter_messages(time.time()):
+                producer.send(topic, json.dumps(message).encode())
+
+    teller = threading.Thread(target=tell)
+    teller.start()
+    try:
+        yield topic
+    finally:
+        over.set()
+        teller.join(10)
+        producer.close(timeout=5)
+
+
+def adapter_messages(now: float) -> Iterator[dict[str, object]]:
+    stamp = datetime.fromtimestamp(now, UTC).isoformat().replace("+00:00", "Z")
+    values = {"DCGM_FI_DEV_GPU_UTIL": 97, "DCGM_FI_DEV_POWER_USAGE": 300 + now % 100,
+              "DCGM_FI_DEV_GPU_TEMP": 60 + now % 7, "DCGM_FI_DEV_SM_CLOCK": 1980}  # fmt: skip
+    for host in ("a", "b"):
+        for gpu in range(2):
+            labels = {"Hostname": host, "gpu": str(gpu), "UUID": f"GPU-{host}{gpu}",
+                      "hpc_job": "4711"}  # fmt: skip
+            for name, value in values.items():
+                told = {"__name__": name, **labels}
+                yield {"labels": told, "name": name, "timestamp": stamp, "value": str(value)}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from paramedic.ingest.collect.inbox import Inbox, Silence
 from paramedic.ingest.contract import EventKind, NodeName
 from paramedic.ingest.sources.port import NodeFact, RawPage
@@ -65,3 +68,27 @@ def test_room_that_is_made_meanwhile_is_used() -> None:
         taken += len(inbox.take(5.0))
     source.join(5)
     assert inbox.dropped == {}
+
+
+@given(st.lists(st.one_of(st.integers(0, 700), st.none()), max_size=40))
+def test_what_is_taken_is_what_found_room_in_its_order(steps: list[int | None]) -> None:
+    inbox = Inbox(1000, 0.0, never)
+    given_pages: list[RawPage] = []
+    taken: list[object] = []
+    held = 0
+    for step in steps:
+        if step is None:
+            taken += inbox.take(0.0)
+            held = 0
+            continue
+        offered = page(step)
+        weight = max(step, 100)
+        if held == 0 or held + weight <= 1000:
+            held += weight
+            given_pages.append(offered)
+        inbox.page(offered)
+        assert held <= 1000
+    taken += inbox.take(0.0)
+    assert [id(one) for one in taken] == [id(one) for one in given_pages]
+    offers = sum(step is not None for step in steps)
+    assert inbox.dropped["page"] == offers - len(given_pages)

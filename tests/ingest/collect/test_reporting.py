@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from paramedic.ingest.collect.configuration import CollectConfig
 from paramedic.ingest.collect.reporting import Reporter
@@ -147,3 +151,25 @@ def test_progress_tells_what_happened_since_the_last_line() -> None:
         "2 hosts, 16 GPUs, j (2 nodes); 3,000 samples/s, 1 rejected, lag 1.2 s, 2 dropped,"
         " 1 sources silent"
     )
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=30))
+def test_silence_and_its_end_are_told_in_turns(steps: list[tuple[str, bool]]) -> None:
+    reporter, lines = new()
+    silent: set[str] = set()
+    for at, (origin, answers) in enumerate(steps):
+        now = 20.0 * at
+        for one in silent:  # sources say it again and again
+            reporter.silent(one, "refused", now)
+        if answers:
+            silent.discard(origin)
+            reporter.heard(origin, now)
+        else:
+            silent.add(origin)
+            reporter.silent(origin, "refused", now)
+        reporter.look(EMPTY, None, now)
+        assert reporter.silent_origins == len(silent)
+        told = [line for line in lines if line.startswith(origin)]
+        assert not told or ("again" in told[-1]) is answers
+        turns = ["again" in line for line in told]
+        assert all(one is not other for one, other in pairwise(turns))

@@ -129,3 +129,36 @@ def test_a_collect_that_starts_anew_finds_the_same_jobs() -> None:
     assert ("x", *last) in later.cells
     starts = [e.job for e in later.events if e.kind is EventKind.JOB_STATE]
     assert set(starts) == {"x", "y"}
+
+
+STEP = st.tuples(st.sampled_from("abc"), st.sampled_from(["", "x", "y"]), st.booleans())
+
+
+@given(st.lists(STEP, max_size=60))
+def test_whoever_follows_the_events_knows_who_is_in_which_job(
+    steps: list[tuple[str, str, bool]],
+) -> None:
+    router = Router(CollectConfig())
+    members: dict[str, set[str]] = {}
+    for at, (name, job, is_used) in enumerate(steps):
+        labels = {"hpc_job": job} if job else {}
+        page = Host(name, labels=labels, utilization=0.9 * is_used).page(START + 2 * at)
+        for event in router.route(page)[0]:
+            _follow(members, event)
+    assert members == {
+        str(job): set(router.tenancy.nodes_of(job)) for job in router.lives.announced
+    }
+
+
+def _follow(members: dict[str, set[str]], event: Event) -> None:
+    match event.details.get("state") or event.details["change"]:
+        case "starting":
+            assert event.job not in members
+            members[event.job] = set()
+        case "joined":
+            assert event.node not in members[event.job]
+            members[event.job].add(str(event.node))
+        case "left":
+            members[event.job].remove(str(event.node))
+        case "finished":
+            assert members.pop(event.job) == set()
