@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from diagnosis.playing import Fact
@@ -142,16 +142,14 @@ def sharded(batch: TelemetryBatch, nodes: int = 4, shards: int = 2) -> list[Tele
             batch,
             shard=number % shards,
             shards=shards,
-            tables=tuple(
-                rows(table, lambda node: node == node_name(number)) for table in batch.tables
-            ),
+            tables=tuple(rows(table, node_name(number)) for table in batch.tables),
         )
         for number in range(nodes)
     ]
 
 
-def rows(table: Table, wanted: Callable[[NodeName], bool]) -> Table:
-    chosen = [at for at, node in enumerate(table.nodes) if wanted(node)]
+def rows(table: Table, wanted: NodeName) -> Table:
+    chosen = [at for at, node in enumerate(table.nodes) if node == wanted]
     return replace(
         table,
         nodes=tuple(table.nodes[at] for at in chosen),

@@ -52,6 +52,8 @@ class Session:
         """Take what a poll has brought; `now` is any steady clock, in seconds."""
         for share in delivery.lost:
             self._lose(share)
+        if delivery.lost:
+            _LOG.info("the shares %s belong to others now", list(delivery.lost))
         self._gain(delivery.gained)
         for share, messages in delivery.messages.items():
             self._shares[share].take(messages, now)

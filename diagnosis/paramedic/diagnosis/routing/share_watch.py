@@ -2,7 +2,7 @@
 
 telemetry ─┬─ job of one shard ──────────────────────▶ detector ─▶ verdicts
            └─ shard of a large job ─▶ aligner ─▶ slots topic
-slots ────────▶ ledger (each once) ──────────────────▶ detector
+slots ─▶ ledger (each once) ─▶ gate (all shards) ────▶ detector
 events ──────────────────────────────────────────────▶ detector
 """
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.detector import DetectorConfig
 from paramedic.diagnosis.reading import read
 from paramedic.diagnosis.routing.backlog import Backlog
+from paramedic.diagnosis.routing.gate import SlotGate
 from paramedic.diagnosis.routing.job_watch import JobWatch
 from paramedic.diagnosis.routing.ledger import SlotKey, SlotLedger
 from paramedic.diagnosis.routing.shard_watch import ShardWatch
@@ -43,6 +44,8 @@ class RoutingConfig:
     rebuilt from it, and evidence that has added up since. At least the window and the lateness."""
     slot_memory_seconds: int = 900
     """So far back a slot that comes again is known as a repeat by name; older ones are repeats."""
+    shard_patience_seconds: float = 45.0
+    """So long the shards of a job wait for one that is behind: the time to take a share over."""
     idle_seconds: float = 3600.0
     """A job that nothing is heard of for so long is forgotten."""
 
@@ -68,7 +71,7 @@ class ShareWatch:
         self._backlog = Backlog()
         self._jobs: dict[JobName, JobWatch] = {}
         self._shards: dict[tuple[JobName, int], ShardWatch] = {}
-        self._sharded: set[JobName] = set()
+        self._gates: dict[JobName, SlotGate] = {}
         self._done: dict[Topic, int] = {}
         self.ledger = SlotLedger(config.slot_memory_seconds)
 
@@ -106,10 +109,12 @@ class ShareWatch:
         for shard in self._shards.values():
             for slot in shard.pass_time(now):
                 self._outlet.give_slot(slot)
+        for gate in self._gates.values():
+            self._let_through(gate, now)
         oldest = now - self._config.idle_seconds
         for job in [job for job, watch in self._jobs.items() if watch.heard_at < oldest]:
             del self._jobs[job]
-            self._sharded.discard(job)
+            self._gates.pop(job, None)
             self.ledger.forget(job)
         self._shards = {one: w for one, w in self._shards.items() if w.heard_at >= oldest}
 
@@ -121,8 +126,14 @@ class ShareWatch:
                 if not self.is_catching_up:  # else some still wait to be judged
                     marks[topic] = Mark(done, done)
             else:
-                marks[topic] = Mark(min([done, *self._needed(topic, now)]), done)
+                judged = min([done, *self._waiting(topic)])
+                marks[topic] = Mark(min([judged, *self._needed(topic, now)]), judged)
         return marks
+
+    def _waiting(self, topic: Topic) -> Iterable[int]:
+        """Offsets that were taken and are not judged yet."""
+        gates = self._gates.values() if topic is Topic.SLOTS else ()
+        return (offset for gate in gates if (offset := gate.oldest_offset) is not None)
 
     def _needed(self, topic: Topic, now: float) -> Iterable[int]:
         found = [job.needed(topic, now) for job in self._jobs.values()]
@@ -160,15 +171,25 @@ class ShareWatch:
             self._watch(message, fact, now)
         elif message.topic is Topic.SLOTS:
             self._take_slot(message, fact, now)
-        elif fact.shards > _DIRECT_SHARDS or shard or job in self._sharded:
+        elif fact.shards > _DIRECT_SHARDS or shard or job in self._gates:
             self._align(message, fact, shard or fact.shard, now)
         else:
             self._watch(message, fact, now)
 
     def _take_slot(self, message: Message, slot: TelemetryBatch, now: float) -> None:
-        self._sharded.add(slot.job)
+        gate = self._gates.get(slot.job)
+        if gate is None:
+            gate = self._gates[slot.job] = SlotGate(self._config.shard_patience_seconds)
         if self.ledger.accept(SlotKey.of(slot)):
-            self._watch(message, slot, now)
+            gate.enter(message, slot, now)
+            self._let_through(gate, now)
+
+    def _let_through(self, gate: SlotGate, now: float) -> None:
+        for message, slot in gate.leave(now, has_patience=self.is_catching_up):
+            try:
+                self._watch(message, slot, now)
+            except ForeignBatchError as error:
+                self._bury(message, error)
 
     def _align(self, message: Message, batch: TelemetryBatch, number: int, now: float) -> None:
         shard = self._shards.get((batch.job, number))

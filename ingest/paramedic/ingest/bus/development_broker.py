@@ -61,17 +61,19 @@ def development_broker(
     log_file: Path,
     *,
     port: int | None = None,
+    advertised_port: int | None = None,
     program: Callable[[], Path] = broker_program,
     start_seconds: float = _START_SECONDS,
 ) -> Iterator[RunningBroker]:
     """Run a broker on 127.0.0.1 for as long as the context lasts; its output goes to the file.
 
-    Without a port a free one is taken. Raises BusUnavailableError when the broker cannot be
+    Without a port a free one is taken. `advertised_port` is where clients are told to find it, when
+    something stands between. Raises BusUnavailableError when the broker cannot be
     started or does not answer in time. The process is ended in all cases, even after a SIGKILL.
     For the main thread: the kernel ends the broker with the thread that started it.
     """
     chosen = port or _free_port()
-    process = _start(program(), chosen, log_file)
+    process = _start(program(), chosen, advertised_port or chosen, log_file)
     try:
         _wait_until_it_answers(process, chosen, log_file, start_seconds)
         yield RunningBroker(_HOST, chosen, process.pid)
@@ -86,10 +88,12 @@ def _free_port() -> int:
         return port
 
 
-def _start(program: Path, port: int, log_file: Path) -> subprocess.Popen[bytes]:
-    listener = f"tcp://{_HOST}:{port}"
-    command = [str(program), "broker", "--listener-url", listener]
-    command += ["--advertised-listener-url", listener, "--storage-engine", "memory://tansu/"]
+def _start(
+    program: Path, port: int, advertised_port: int, log_file: Path
+) -> subprocess.Popen[bytes]:
+    command = [str(program), "broker", "--listener-url", f"tcp://{_HOST}:{port}"]
+    command += ["--advertised-listener-url", f"tcp://{_HOST}:{advertised_port}"]
+    command += ["--storage-engine", "memory://tansu/"]
     owner = os.getpid()
 
     def follow_the_owner() -> None:

@@ -14,7 +14,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from kafka import ConsumerRebalanceListener, KafkaConsumer, TopicPartition
 from kafka.coordinator.assignors.range import RangePartitionAssignor
-from kafka.errors import CommitFailedError, KafkaError, KafkaTimeoutError
+from kafka.errors import (
+    CommitFailedError,
+    KafkaError,
+    KafkaTimeoutError,
+    RebalanceInProgressError,
+)
 from kafka.structs import OffsetAndMetadata
 
 from paramedic.ingest.bus.group import Claim, Delivery, Marks
@@ -148,8 +153,8 @@ class KafkaMembership:
         try:
             self._consumer.commit(needed, timeout_ms=wait_milliseconds)
             self._judged.commit(judged, timeout_ms=wait_milliseconds)
-        except CommitFailedError as error:
-            _LOG.info("marks are not kept, the group has moved on: %s", error)
+        except (CommitFailedError, RebalanceInProgressError) as error:
+            _LOG.info("marks are not kept, the group moves on: %s", error)
             return False
         except KafkaError as error:
             raise no_broker(self._settings, f"marks are not kept: {error!r}") from error
