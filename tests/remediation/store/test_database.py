@@ -163,3 +163,62 @@ def test_many_threads_may_write_at_once(store: Store, verdict_of: Build) -> None
         thread.join()
     with store.reading() as view:
         assert len(view.verdicts.documents(VerdictFilter())) == 16
+
+
+def test_a_view_does_not_change_while_it_is_looked_at(store: Store, verdict_of: Build) -> None:
+    first, second = verdict_of("V1"), verdict_of("V2")
+    with store.writing() as tx:
+        tx.verdicts.put(first, first.to_json())
+    with store.reading() as view:
+        assert view.verdicts.get("V1") == first
+        with store.writing() as tx:
+            tx.verdicts.put(second, second.to_json())
+        assert view.verdicts.get("V2") is None
+    with store.reading() as view:
+        assert view.verdicts.get("V2") == second
+
+
+def test_a_writer_has_the_database_from_its_first_moment(store_url: str) -> None:
+    first, second = (open_store(store_url, busy_timeout_seconds=0.01) for _ in range(2))
+    refused = pytest.raises(StoreUnavailableError, match="locked")
+    with first.writing(), refused, second.writing():
+        pytest.fail("two write at once")
+    with second.writing():
+        pass
+    first.close()
+    second.close()
+
+
+def test_a_database_whose_pages_are_damaged_is_refused(store_url: str) -> None:
+    file = file_of(store_url)
+    content = file.read_bytes()
+    file.write_bytes(content[:100] + b"\xff" * (len(content) - 100))
+    with pytest.raises(StoreAddressError, match=r"is not one of ours.*damaged"):
+        open_store(store_url)
+
+
+def test_closing_twice_is_harmless_and_it_opens_by_itself_again(store: Store) -> None:
+    store.close()
+    store.close()
+    with store.reading() as view:
+        assert view.jobs.all() == ()
+
+
+def test_a_password_in_the_address_is_shown_nowhere() -> None:
+    with pytest.raises(StoreAddressError) as refused:
+        open_store("oracle+nodriver://me:s3cret@db/x")
+    assert "s3cret" not in str(refused.value)
+    assert "me:***@db" in str(refused.value)
+
+
+def test_a_folder_that_cannot_hold_the_log_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "p.sqlite").mkdir()
+    with pytest.raises(StoreUnavailableError, match=r"does not answer.*free disk space"):
+        open_store(f"sqlite:///{tmp_path}/p.sqlite")
+
+
+def test_opening_a_second_time_changes_nothing(store_url: str) -> None:
+    open_store(store_url).close()
+    connection = sqlite3.connect(file_of(store_url))
+    assert connection.execute("SELECT version FROM schema").fetchall() == [(1,)]
+    connection.close()

@@ -130,3 +130,67 @@ def test_the_ledger_of_a_finished_job_stays_as_it_is(store: Store, event_of: Bui
     with store.reading() as view:
         assert view.ledger.of_job(LLAMA)[-1].ended_at == at(10)
     assert job(store).goodput == 1.0
+
+
+def set_step(store: Store, step: int, moment: datetime) -> None:
+    with store.writing() as tx:
+        tx.jobs.set_step(LLAMA, step, moment)
+
+
+def test_the_launchers_step_counts_unless_an_event_spoke_later(
+    store: Store, event_of: Build, at: At
+) -> None:
+    take(store, event_of(10, EventKind.JOB_STATE, state="training", step=5))
+    set_step(store, 9, at(9))
+    assert job(store).step == 5
+    set_step(store, 8, at(11))
+    assert job(store).step == 8
+    take(store, event_of(20, EventKind.CHECKPOINT, result="saved", step=3))
+    assert job(store).step == 3
+
+
+def test_a_step_of_a_job_that_nobody_knows_is_dropped(store: Store, at: At) -> None:
+    set_step(store, 9, at(9))
+    with store.reading() as view:
+        assert view.jobs.all() == ()
+
+
+def test_a_job_that_starts_again_has_no_end_any_more(store: Store, event_of: Build) -> None:
+    take(store, event_of(5, EventKind.JOB_STATE, state="finished"))
+    take(store, event_of(9, EventKind.JOB_STATE, state="starting"))
+    assert (job(store).state, job(store).ended_at) == (JobState.STARTING, None)
+
+
+def test_jobs_are_listed_by_their_start_the_newest_first(store: Store, event_of: Build) -> None:
+    for seconds, name in ((5, "b"), (9, "c"), (5, "a")):
+        take(store, event_of(seconds, EventKind.JOB_STATE, state="training", job=JobName(name)))
+    with store.reading() as view:
+        assert [one.name for one in view.jobs.all()] == ["c", "a", "b"]
+
+
+def test_a_rank_counts_once_however_many_nodes_are_said_to_carry_it(
+    store: Store, event_of: Build
+) -> None:
+    kind = EventKind.MEMBERSHIP
+    take(store, event_of(0, kind, change="joined", node="node-0000", rank=0))
+    take(store, event_of(1, kind, change="joined", node="node-0009", rank=0))
+    assert job(store).world_size == 1
+
+
+def test_a_node_that_joins_again_ends_its_former_stay(
+    store: Store, event_of: Build, at: At
+) -> None:
+    kind = EventKind.MEMBERSHIP
+    take(store, event_of(0, kind, change="joined", node="node-0000", rank=0))
+    take(store, event_of(7, kind, change="joined", node="node-0000", rank=1))
+    with store.reading() as view:
+        stays = view.jobs.stays(LLAMA)
+    assert [(one.rank, one.since, one.until) for one in stays] == [
+        (1, at(7), None),
+        (0, at(0), at(7)),
+    ]
+
+
+def test_membership_of_nobody_moves_nobody(store: Store, event_of: Build) -> None:
+    take(store, event_of(0, EventKind.MEMBERSHIP, change="joined", rank=0))
+    assert (job(store).world_size, placed(store)) == (0, [])
