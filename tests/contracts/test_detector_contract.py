@@ -208,3 +208,24 @@ def test_a_node_has_one_open_verdict_of_a_kind(build: Build) -> None:
     assert len(fired) <= 2
     assert EntityKey(Entity.RANK, node_name(1), 1).index == fired[0].rank
     assert all(verdict.detected_at.timestamp() >= START for verdict in said)
+
+
+@every_recording
+def test_adopted_verdicts_keep_their_ids_and_are_not_told_again(build: Build, name: str) -> None:
+    """A successor that remembers nothing but what was told goes on with it."""
+    predecessor = told(build, name)
+    still_open = [verdict for verdict in predecessor if verdict.status is not Status.RESOLVED][-1:]
+    successor = build()
+    successor.adopt(still_open)
+    said = tell(successor, RECORDINGS[name])
+    known = {verdict.node for verdict in still_open}
+    assert {verdict.id for verdict in said if verdict.node in known} <= {still_open[0].id}
+
+
+@every_recording
+def test_what_was_open_is_forgotten_for_what_is_adopted(build: Build, name: str) -> None:
+    detector = build()
+    tell(detector, RECORDINGS[name])
+    detector.adopt(())
+    end = Event.from_json(job_state("finished", 200).to_json())
+    assert list(detector.record(end)) == []

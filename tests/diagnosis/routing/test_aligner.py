@@ -32,7 +32,7 @@ class Shard:
         self.now = float(FIRST)
 
     def take(self, *batches: TelemetryBatch) -> list[TelemetryBatch]:
-        slots = []
+        slots: list[TelemetryBatch] = []
         for one in batches:
             self.now = max(self.now, one.second + 1.0)
             self.aligner.accept(one, self.now)
