@@ -2,9 +2,9 @@
 
 All rows of one kind in the job are peers, and so are the GPUs of one node among themselves. Each
 kind is tested at several paces; the strongest counts. In a synchronous job everybody waits for a
-slow machine, and not everybody alike: only who is about as far out as the farthest is accused, the
-others are its victims. Several GPUs of one node that depart together are the node's trouble, and
-when a good part of all rows depart, nobody is accused: something befalls the job.
+slow machine, and not everybody alike: only who stands apart from all others is accused (see
+`separation`). Several GPUs of one node that depart together are the node's trouble, and when a good
+part of all nodes stands apart, nobody is accused: something befalls the job.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from paramedic.diagnosis.evidence import level_nats
 from paramedic.diagnosis.judged_metrics import peers_part
 from paramedic.diagnosis.paced import PacedTest
+from paramedic.diagnosis.separation import Picture, Suspect, culprits
 from paramedic.ingest.contract import Entity
 from paramedic.models.circles import Circles
 from paramedic.models.peer_departure import PeerDepartureConfig
@@ -62,7 +63,7 @@ class DepartureWatch:
 
     def __init__(self, settings: DepartureSettings) -> None:
         self._settings = settings
-        self._siblings = _Siblings()
+        self._hosts = {kind: _Hosts() for kind in (Entity.GPU, Entity.NODE)}
         glitch, chore = settings.gpu_harmless_seconds, settings.node_harmless_seconds
         self._tests: dict[Entity, list[PacedTest]] = {Entity.GPU: [], Entity.NODE: []}
         for pace in settings.smoothing_seconds:
@@ -89,7 +90,7 @@ class DepartureWatch:
             tests = rows * len(paces)
             level = level_nats(self._settings.false_alarms_per_job_day, tests, part.slot_seconds)
             for test in paces:
-                circles = self._siblings.of(part) if test.is_among_siblings else None
+                circles = self._hosts[kind].of(part) if test.is_among_siblings else None
                 test.weigh(part, circles, level, self._settings)
             for departure in self._departures(kind, part):
                 found.setdefault(departure.node, departure)
@@ -125,44 +126,38 @@ class DepartureWatch:
             yield from paces
 
     def _departures(self, kind: Entity, part: Window) -> Iterator[Departure]:
+        """The culprits among those with evidence against them, as long as they are no crowd."""
         strengths = np.stack([test.strength() for test in self._tests[kind]])
         strongest = strengths.max(axis=0)
-        if not (strongest >= 1).any():
+        scores = self._widest(kind).scores
+        if not (strongest >= 1).any() or scores is None:
             return
-        far_out = self._far_out(kind)
-        suspects = np.flatnonzero((strongest >= _SUSPECT) & far_out)
-        accused = {part.rows[at].node for at in suspects.tolist() if strongest[at] >= 1}
-        if not self._is_crowd(part, suspects):
-            for node in sorted(accused):
-                yield self._departure(kind, part, node, strengths, far_out)
+        nodes = self._hosts[kind].of(part)
+        picture = Picture(scores, nodes)
+        circles = [at for at in range(len(nodes.seats)) if _most(strongest, nodes, at) >= _SUSPECT]
+        found = culprits(map(picture.suspect, circles), self._settings.victim_share)
+        if len(found) > max(1.0, self._settings.largest_crowd_share * len(nodes.seats)):
+            return
+        for one in found:
+            alike = picture.alike(one)
+            if strongest[list(alike)].max() >= 1:
+                yield self._departure(kind, part, one, alike, strengths)
 
-    def _far_out(self, kind: Entity) -> NDArray[np.bool_]:
-        """Which rows are no victims, by the slowest pace against all peers."""
-        out = [test.departure for test in self._tests[kind] if not test.is_among_siblings][-1]
-        farthest = np.nanmax(out, initial=0.0)
-        return np.nan_to_num(out) >= self._settings.victim_share * farthest
-
-    def _is_crowd(self, part: Window, suspects: NDArray[np.intp]) -> bool:
-        share = self._settings.largest_crowd_share
-        nodes = {part.rows[at].node for at in suspects.tolist()}
-        everybody = {row.node for row in part.rows}
-        return suspects.size > share * len(part.rows) or (
-            len(nodes) > max(1.0, share * len(everybody))
-        )
+    def _widest(self, kind: Entity) -> PacedTest:
+        """The slowest pace against all peers: it has the least noise."""
+        return [test for test in self._tests[kind] if not test.is_among_siblings][-1]
 
     def _departure(
         self,
         kind: Entity,
         part: Window,
-        node: NodeName,
+        suspect: Suspect,
+        alike: tuple[int, ...],
         strengths: NDArray[np.float64],
-        far_out: NDArray[np.bool_],
     ) -> Departure:
-        strongest = strengths.max(axis=0)
-        positions = [at for at, row in enumerate(part.rows) if row.node == node]
-        alike = tuple(at for at in positions if strongest[at] >= _SUSPECT and far_out[at])
-        at = max(alike, key=lambda one: float(strongest[one]))
-        is_nodes = kind is Entity.NODE or len(alike) > max(1, len(positions) // 2)
+        members = self._hosts[kind].of(part).members(suspect.circle)
+        is_nodes = kind is Entity.NODE or len(alike) > max(1, len(members) // 2)
+        at = max(alike, key=lambda one: float(strengths[:, one].max()))
         return Departure(
             row=part.rows[at],
             gpu=None if is_nodes else part.rows[at].index,
@@ -173,9 +168,14 @@ class DepartureWatch:
         )
 
 
+def _most(strongest: NDArray[np.float64], nodes: Circles, circle: int) -> float:
+    """The strongest evidence against any row of the node."""
+    return float(strongest[nodes.members(circle)].max())
+
+
 @dataclass(slots=True)
-class _Siblings:
-    """The GPUs of each node; they share a host, a pipeline stage and whom they wait for."""
+class _Hosts:
+    """The rows of each node; its GPUs share a host, a pipeline stage and whom they wait for."""
 
     _rows: tuple[EntityKey, ...] = ()
     _circles: Circles | None = None

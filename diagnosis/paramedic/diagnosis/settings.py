@@ -143,8 +143,8 @@ class DepartureSettings:
     largest_crowd_share: float = 1 / 3
     """When more of the rows or nodes than this depart, nobody can be accused."""
     victim_share: float = 0.5
-    """A row that is out by less than this share of the farthest one is its victim: whoever waits
-    for a slow machine works differently too, such as all others of its pipeline stage."""
+    """Who stands apart by less than this share of the farthest is its victim: whoever waits for a
+    slow machine works differently too."""
     healthy_seconds_to_resolve: float = 60.0
     """So long without any evidence, and the machine is well again."""
     telemetry_timeout_seconds: float = 30.0

@@ -21,6 +21,7 @@ class Circles:
 
     seats: NDArray[np.intp]
     """Positions of rows, (circle, seat); an empty seat holds the number of all rows."""
+    rows: int
 
     @classmethod
     def of(cls, keys: Sequence[Hashable]) -> Circles:
@@ -32,7 +33,20 @@ class Circles:
         seats = np.full((len(members), largest), len(keys), np.intp)
         for circle, rows in zip(seats, members.values(), strict=True):
             circle[: len(rows)] = rows
-        return cls(seats)
+        return cls(seats, len(keys))
+
+    def members(self, circle: int) -> NDArray[np.intp]:
+        """The positions of a circle's rows."""
+        seated: NDArray[np.intp] = self.seats[circle]
+        return seated[seated < self.rows]
+
+    def middles(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The median of each circle's rows, from (row, metric) to (circle, metric)."""
+        empty = np.full((1, values.shape[1]), np.nan)
+        medians: NDArray[np.float64] = np.nanmedian(
+            np.concatenate([values, empty])[self.seats], axis=1
+        )
+        return medians
 
     def median_of_others(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """For each (metric, row) the median of the others in the row's circle.

@@ -1,0 +1,98 @@
+"""Culprit or victim: does anybody else depart in the same way?
+
+In a synchronous job everybody waits for a slow machine, and those that share a stage with it wait
+alike: they depart from the rest of the job as a block, and can be as far out as the culprit. What
+tells the culprit is that it stands apart from its block too. So a suspect is measured by its
+distance from the other nodes that come nearest to it, not from the middle of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from paramedic.models.circles import Circles
+    from paramedic.models.contract import AnomalyScores
+
+_NEIGHBOURS = 2
+"""Two nodes may have the same fault; where one has more neighbours than that, they are a block."""
+_APART = 0.5
+"""Who is this share of its own departure away from its neighbours does not belong to them."""
+_LARGEST_SET = 3
+"""So many alike nodes without anybody who stands apart have the same fault; more are a block of
+victims whose culprit shows nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A node with evidence against it, by its row that is farthest out."""
+
+    circle: int
+    """The node's number."""
+    at: int
+    """The row's position."""
+    departure: float
+    """How far out the row is."""
+    separation: float
+    """How far it is from the other nodes that are nearest to it."""
+
+    @property
+    def stands_apart(self) -> bool:
+        """Whether it is no part of a block."""
+        return self.separation >= _APART * self.departure
+
+
+class Picture:
+    """What all rows and nodes of one slot look like; distances are in standard deviations."""
+
+    def __init__(self, scores: AnomalyScores, nodes: Circles) -> None:
+        self._rows = np.nan_to_num(scores.deviation)
+        self._nodes = nodes
+        self._middles = nodes.middles(self._rows)
+
+    def suspect(self, circle: int) -> Suspect:
+        """A node as it stands to all others."""
+        members = self._nodes.members(circle)
+        away = _size(self._rows[members])
+        at = int(members[int(away.argmax())])
+        others = np.delete(_size(self._middles - self._rows[at]), circle)
+        nearest = np.sort(others)[:_NEIGHBOURS]
+        return Suspect(circle, at, float(away.max()), float(nearest[-1]) if nearest.size else 0.0)
+
+    def alike(self, suspect: Suspect) -> tuple[int, ...]:
+        """The rows of the suspect's node that depart as it does, itself among them."""
+        members = self._nodes.members(suspect.circle)
+        away = _size(self._rows[members] - self._rows[suspect.at])
+        reach = _APART * min(suspect.separation, suspect.departure)
+        return tuple(members[(away <= reach) | (members == suspect.at)].tolist())
+
+
+def culprits(suspects: Iterable[Suspect], victim_share: float) -> list[Suspect]:
+    """Those who are no victims of others.
+
+    Whoever stands apart, and about as far as the farthest of them; where nobody does, all of a few
+    that are alike.
+    """
+    found = list(suspects)
+    apart = [one for one in found if one.stands_apart]
+    if apart:
+        farthest = max(one.separation for one in apart)
+        return [one for one in apart if one.separation >= victim_share * farthest]
+    if len(found) > _LARGEST_SET:
+        return []
+    farthest = max((one.departure for one in found), default=0.0)
+    return [one for one in found if one.departure >= victim_share * farthest]
+
+
+def _size(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One number a row, put together as `oddness.departure_of` does."""
+    fourth = np.sum(np.square(np.square(deviations)), axis=1)
+    size: NDArray[np.float64] = np.sqrt(np.sqrt(fourth))
+    return size
