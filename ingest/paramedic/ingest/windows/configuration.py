@@ -78,6 +78,11 @@ class WindowConfig:
         return self.slots_in(self.lateness_seconds) + ahead
 
     @property
+    def shard_patience_seconds(self) -> int:
+        """How far behind a shard may be to be waited for: half of what there is room for."""
+        return self.open_slots * self.sampling_seconds // 2
+
+    @property
     def grid_seconds(self) -> int:
         """How long before a sample its slot may have begun."""
         return self.sampling_seconds - 1

@@ -80,7 +80,9 @@ class JobWindows:
         blocks = [TableBlock(table) for table in batch.tables]
         self._roster.hear(batch.generation)
         plan = self._plans.plan(batch.tables, self._roster)
-        placement = self._timeline.place(plan.crowd, batch.second, arrived_seconds)
+        placement = self._timeline.place(
+            plan.crowd, batch.second, arrived_seconds, batch.shard, batch.shards
+        )
         if placement.begins_anew:
             for slots in self._slots.values():
                 slots.clear()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paramedic.ingest.windows.clocks import ClocksSnapshot, NodeClocks
 from paramedic.ingest.windows.counters import Fate
+from paramedic.ingest.windows.shards import ShardProgress, ShardsSnapshot
 from paramedic.ingest.windows.watermark import Watermark, WatermarkSnapshot
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class TimelineSnapshot:
 
     watermark: WatermarkSnapshot
     clocks: ClocksSnapshot
+    shards: ShardsSnapshot = field(default_factory=ShardsSnapshot)
 
 
 class Timeline:
@@ -57,14 +59,27 @@ class Timeline:
         self._config = config
         self.watermark = Watermark(config, snapshot.watermark if snapshot else None)
         self.clocks = NodeClocks(config, snapshot.clocks if snapshot else None)
+        self._shards = ShardProgress(
+            config.shard_patience_seconds, snapshot.shards if snapshot else None
+        )
 
     def snapshot(self) -> TimelineSnapshot:
         """A copy of the state."""
-        return TimelineSnapshot(self.watermark.snapshot(), self.clocks.snapshot())
+        return TimelineSnapshot(
+            self.watermark.snapshot(), self.clocks.snapshot(), self._shards.snapshot()
+        )
 
-    def place(self, crowd: Crowd, second: int, arrived_seconds: float) -> Placement:
+    def place(
+        self,
+        crowd: Crowd,
+        second: int,
+        arrived_seconds: float,
+        shard: int = 0,
+        shards: int = 1,
+    ) -> Placement:
         """Hear that these live nodes state a second, move the watermark, and place their rows.
 
+        The nodes are of this shard of so many.
         What is placed is the slot that the second lies in, by its first second.
         """
         if not crowd.nodes:
@@ -73,15 +88,20 @@ class Timeline:
         hearing = self.clocks.hear(crowd, second, arrived_seconds)
         oldest = _oldest_believed(hearing, len(crowd.nodes), second)
         begins_anew = oldest is not None and self.watermark.begin_at(oldest)
-        self.watermark.follow(self.clocks.head(), arrived_seconds)
+        is_news = oldest is not None and self._shards.hear(shard, shards, oldest)
+        self.watermark.follow(self._head(), arrived_seconds, is_news)
         places = self._places(hearing, len(crowd.nodes), second)
         return Placement(tuple(places), begins_anew)
 
     def advance(self, now_seconds: float) -> tuple[list[int], int]:
         """Newly closed seconds, and how many are left out (see Watermark.take_closed)."""
-        self.watermark.follow(self.clocks.head(), now_seconds)
+        self.watermark.follow(self._head(), now_seconds)
         self.watermark.pass_time(now_seconds)
         return self.watermark.take_closed()
+
+    def _head(self) -> int | None:
+        head = self.clocks.head()
+        return None if head is None else self._shards.bounded(head)
 
     def _places(self, hearing: Hearing, nodes: int, second: int) -> Iterator[Place]:
         if hearing.is_plain:

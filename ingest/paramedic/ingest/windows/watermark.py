@@ -73,11 +73,14 @@ class Watermark:
         self._origin = second
         return anew
 
-    def follow(self, head: int | None, arrived_seconds: float) -> None:
-        """Take over what telemetry says the head is now."""
+    def follow(self, head: int | None, arrived_seconds: float, is_progress: bool = False) -> None:
+        """Take over what telemetry says the head is now.
+
+        There may be progress that does not move the head: then it is no silence.
+        """
         if head is None:
             return
-        if head != self._head:
+        if head != self._head or is_progress:
             self._head, self._head_arrived_seconds = head, arrived_seconds
         self._close(head - self._config.lateness_seconds)
 
