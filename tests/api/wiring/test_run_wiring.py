@@ -147,6 +147,13 @@ def test_every_lateness_that_settings_take_makes_windows(tmp_path: Path, latenes
     assert windows.slots == 60
 
 
+def test_the_tolerated_false_alarms_reach_every_pattern(tmp_path: Path) -> None:
+    environment = {"PARAMEDIC_DETECTION_FALSE_ALARMS_PER_JOB_DAY": "0.5"}
+    detector = diagnose_config(read_settings(tmp_path, environment, {})).detector
+    assert detector.straggler.false_alarms_per_job_day == 0.5
+    assert detector.departure.false_alarms_per_job_day == 0.5
+
+
 def test_recovery_settings_reach_launcher_and_remediation() -> None:
     settings = Settings()
     assert membership_rules(settings).max_recoveries_without_progress == 3

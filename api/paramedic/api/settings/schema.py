@@ -172,6 +172,9 @@ class DetectionSettings:
     heartbeat_timeout_seconds: float = _setting(
         10.0, "Silence of a rank after which it counts as hanging.", 1.5, 3600
     )
+    false_alarms_per_job_day: float = _setting(
+        0.01, "False alarms that patterns may raise in a day of one job.", 0.0001, 10
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,11 @@ def diagnose_config(settings: Settings) -> DiagnoseConfig:
     """How diagnosis judges. A node's and an early silence keep their share of the time-out."""
     from paramedic.diagnosis.detector import DetectorConfig
     from paramedic.diagnosis.service import DiagnoseConfig
-    from paramedic.diagnosis.settings import SilenceSettings
+    from paramedic.diagnosis.settings import (
+        DepartureSettings,
+        SilenceSettings,
+        StragglerSettings,
+    )
     from paramedic.ingest.windows.configuration import WindowConfig
 
     detection, kafka = settings.detection, settings.kafka
@@ -67,7 +71,13 @@ def diagnose_config(settings: Settings) -> DiagnoseConfig:
                 node_silence_seconds=_NODE_SILENCE_SHARE * timeout,
                 early_silence_seconds=_EARLY_SILENCE_SHARE * timeout,
             ),
-        )
+            straggler=StragglerSettings(
+                false_alarms_per_job_day=detection.false_alarms_per_job_day
+            ),
+            departure=DepartureSettings(
+                false_alarms_per_job_day=detection.false_alarms_per_job_day
+            ),
+        ),
     )
 
 
