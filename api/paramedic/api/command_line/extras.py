@@ -21,6 +21,8 @@ SERVE = ("fastapi", "pydantic", "prometheus_client", "sqlalchemy", "uvicorn")
 RUN = (*AGENT, *DIAGNOSE, *REMEDIATE, *SERVE)
 UP = (*DIAGNOSE, *REMEDIATE, *SERVE)
 DEMO = (*RUN, "rich")
+_OF_OTHER_EXTRAS = {"pynvml": "nvml", "prometheus_client": "api"}
+"""Packages that the extra of a verb may not bring."""
 
 
 def of_ring(settings: Settings) -> Sequence[str]:
@@ -52,6 +54,9 @@ def require(
     """Raise MissingExtraError, naming the extra, when a package is not installed."""
     missing = [package for package in dict.fromkeys(packages) if not installed(package)]
     if missing:
+        beside = [_OF_OTHER_EXTRAS[package] for package in missing if package in _OF_OTHER_EXTRAS]
+        is_there = extra.startswith("platform")  # which brings all but hardware's own
+        wanted = [extra, *(one for one in beside if not (is_there and one == "api"))]
         raise MissingExtraError(
-            f"{verb} needs {', '.join(missing)}: pip install 'paramedic[{extra}]'"
+            f"{verb} needs {', '.join(missing)}: pip install 'paramedic[{','.join(wanted)}]'"
         )

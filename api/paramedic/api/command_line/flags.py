@@ -55,7 +55,7 @@ def chosen(parser: TakesFlags, flag: str, choices: tuple[str, ...], words: str) 
     parser.add_argument(flag, choices=choices, default=choices[0], help=words)
 
 
-def filled(kind: Callable[..., Request], flags: Namespace, **others: object) -> Request:
+def filled(kind: Callable[..., Request], flags: Namespace, /, **others: object) -> Request:
     """A request whose fields are the flags of the same name, but for those that are given."""
     names = [one.name for one in fields(kind) if one.name not in others]  # type: ignore[arg-type]
     return kind(**{name: getattr(flags, name) for name in names}, **others)
