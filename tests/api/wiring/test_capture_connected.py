@@ -15,12 +15,22 @@ from pathlib import Path
 
 import pytest
 
-from ingest.recordings.recorded import JOB, START, batch, event, moments_of
+from ingest.recordings.recorded import JOB, START, batch, event, moments_of, said
 from paramedic.ingest.batch.encode import encode
 from paramedic.ingest.bus.embedded.broker import EmbeddedBroker
-from paramedic.ingest.contract import Event, EventKind, TelemetryBatch, Topic
+from paramedic.ingest.contract import (
+    Entity,
+    Event,
+    EventKind,
+    NodeName,
+    TelemetryBatch,
+    Topic,
+)
+from paramedic.ingest.recordings.description import JobDescription, NodeRoles
+from paramedic.ingest.recordings.moment import Moment
 from paramedic.ingest.recordings.reading import open_recording
 from paramedic.ingest.recordings.ring import segments
+from paramedic.ingest.recordings.writing import RecordingWriter
 
 pytestmark = pytest.mark.connected
 COMMAND = (sys.executable, "-m", "paramedic.api.command_line")
@@ -138,6 +148,35 @@ def test_what_was_written_before_a_kill_can_be_read(broker: EmbeddedBroker, tmp_
         [*COMMAND, "replay", str(segment)], capture_output=True, text=True, timeout=60, check=True
     )
     assert "0 verdicts in 30 s of llama-7b" in done.stderr
+
+
+def test_a_recording_that_is_published_and_captured_again_says_the_same(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    nodes = ("a", "b")
+    job = JobDescription(JOB, 1.0, tuple(NodeRoles(NodeName(name), 8) for name in nodes))
+    with RecordingWriter(tmp_path / "first", job) as writer:
+        for second in range(40):
+            values = {name: second + at / 7 for at, name in enumerate(nodes)}
+            writer.append(batch(second, values, "loss", Entity.RANK, generation=second // 30))
+            if second % 10 == 5:
+                writer.event(event(second + 0.5, EventKind.XID, node="a", gpu=1, xid=second))
+    bus = f"unix:{tmp_path}/bus.sock"
+    with capturing(tmp_path, "--bus", bus, "--out", "second") as capture:
+        capture.wait_for(lambda: capture.says("recording to"))
+        time.sleep(1.0)
+        arguments = ["replay", "first", "--bus", bus, "--speed", "20"]
+        subprocess.run([*COMMAND, *arguments], cwd=tmp_path, timeout=60, check=True)
+        capture.wait_for((tmp_path / "second/job.json").exists)
+        time.sleep(0.5)
+        assert capture.end() == 0
+    first, second_time = (moments_of(tmp_path / name) for name in ("first", "second"))
+    assert told_of(second_time) == told_of(first)
+
+
+def told_of(moments: list[Moment]) -> list[object]:
+    """What is told, without when it was heard of."""
+    return [facts for _, facts in said(moments)]
 
 
 def test_a_bus_that_comes_late_is_waited_for(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def batches_of(folder: Path) -> list[TelemetryBatch]:
     return [fact for fact in facts if isinstance(fact, TelemetryBatch)]
 
 
-def said(moments: Sequence[Moment]) -> list[object]:
+def said(moments: Sequence[Moment]) -> list[tuple[int, object]]:
     """The moments as plain values that can be compared; NaN is None."""
     return [
         (one.arrived, one.fact if isinstance(one.fact, Event) else _plain(one.fact))

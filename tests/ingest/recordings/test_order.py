@@ -47,7 +47,7 @@ def rows_with(arrivals: list[float]) -> list[Row]:
     ]
 
 
-def lay(folder: Path, rows: list[Row], lying: Lying) -> list[object]:
+def lay(folder: Path, rows: list[Row], lying: Lying) -> object:
     """What is read of rows that lie like this."""
     describe(folder, "abc")
     ranks = [row | {"rank": at, "generation": at // 4} for at, row in enumerate(rows[::3])]
