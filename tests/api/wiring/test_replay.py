@@ -106,15 +106,21 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return recorded(tmp_path_factory.mktemp("slow") / "r", SLOW, [job_state("training", 0)])
 
 
-def test_it_says_what_the_live_run_said(slow: Path) -> None:
+@pytest.fixture(scope="module")
+def told(slow: Path) -> str:
+    """What a replay of it prints."""
+    return replayed(slow)
+
+
+def test_it_says_what_the_live_run_said(told: str) -> None:
     verdicts = live([job_state("training", 0), *SLOW.batches()])
     assert [verdict.node for verdict in verdicts] == [node_name(2)]
-    assert replayed(slow) == lines_of(verdicts)
+    assert told == lines_of(verdicts)
 
 
-def test_every_speed_says_the_same_and_takes_its_time(slow: Path) -> None:
+def test_every_speed_says_the_same_and_takes_its_time(slow: Path, told: str) -> None:
     watch = Watch()
-    assert replayed(slow, 10.0, watch) == replayed(slow)
+    assert replayed(slow, 10.0, watch) == told
     assert watch.now == pytest.approx(SLOW.seconds / 10)
 
 
@@ -176,8 +182,8 @@ def test_progress_is_told_now_and_then(slow: Path) -> None:
     assert [line.split()[1] for line in told] == ["20", "40", "60", "80", "100"]
 
 
-def test_verdicts_are_whole_objects_of_the_contract(slow: Path) -> None:
-    (line,) = replayed(slow).splitlines()
+def test_verdicts_are_whole_objects_of_the_contract(told: str) -> None:
+    (line,) = told.splitlines()
     assert json.loads(line) == Verdict.from_json(line.encode()).to_dict()
 
 
