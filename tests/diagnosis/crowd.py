@@ -52,7 +52,7 @@ class Fault:
     """None: all GPUs of the node."""
     metric: str = TENSOR
     entity: Entity = Entity.GPU
-    first: int = 70
+    first: int = 45
     last: int = 10**9
 
 
@@ -62,14 +62,14 @@ class Crowd:
 
     nodes: int = 8
     gpus: int = 4
-    seconds: int = 100
+    seconds: int = 62
     faults: tuple[Fault, ...] = ()
     seed: int = 0
     noise: float = 0.03
     correlation: float = 0.6
     individuality: float = 0.02
     """Standard deviation of what each machine is always different by."""
-    steps: tuple[tuple[int, float], ...] = ((30, 1.15), (50, 0.9))
+    steps: tuple[tuple[int, float], ...] = ((20, 1.15), (35, 0.9))
     """From this second on all work at this level."""
     pause: range = range(0)
     absent: Mapping[int, range] | None = None

@@ -67,8 +67,8 @@ class Oddness:
         middle, upper = leave_one_out_quantiles(departure, _SHARES)
         fold = (upper - middle) / _TAIL
         self._learn(float(np.nanmedian(middle)), float(np.nanmedian(fold)))
-        at = np.clip(middle, self.middle, _LARGEST_WIDENING * self.middle)
-        wide = np.clip(fold, self.fold, _LARGEST_WIDENING * self.fold)
+        at = _widened(middle, self.middle)
+        wide = _widened(fold, self.fold)
         return (departure - at) / wide - math.log(1 - _SHARES[0])
 
     def _learn(self, middle: float, fold: float) -> None:
@@ -78,3 +78,7 @@ class Oddness:
         fold = min(max(fold, _LEAST_FOLD), _LARGEST_GROWTH * self.fold)
         self.middle += weight * (middle - self.middle)
         self.fold += weight * (fold - self.fold)
+
+
+def _widened(now: NDArray[np.float64], usual: float) -> NDArray[np.float64]:
+    return np.minimum(np.maximum(now, usual), _LARGEST_WIDENING * usual)

@@ -57,10 +57,18 @@ def _without_own(
 
     A value at or below the position moves everything above it down by one.
     """
-    last = ordered.shape[-1] - 1
-    here = np.take_along_axis(ordered, np.clip(position, 0, last), axis=-1)
-    above = np.take_along_axis(ordered, np.clip(position + 1, 0, last), axis=-1)
+    here = _entry(ordered, position)
+    above = _entry(ordered, position + 1)
     return np.where(values <= here, above, here)
+
+
+def _entry(ordered: NDArray[np.float64], position: NDArray[np.int_]) -> NDArray[np.float64]:
+    """The entry at each row's position, as near as there is one; mostly it is the same in all."""
+    places = np.minimum(np.maximum(position, 0), ordered.shape[-1] - 1)
+    first = int(places.flat[0]) if places.size else 0
+    if (places == first).all():
+        return ordered[..., first : first + 1]
+    return np.take_along_axis(ordered, places, axis=-1)
 
 
 def median_over_time(values: NDArray[np.float64]) -> NDArray[np.float64]:
