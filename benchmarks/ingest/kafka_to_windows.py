@@ -23,6 +23,7 @@ from telemetry_load import Batches, Load
 from paramedic.ingest.batch.decode import decode
 from paramedic.ingest.batch.schema import Compression
 from paramedic.ingest.bus.kafka import KafkaBus
+from paramedic.ingest.bus.kafka_settings import KafkaCompression
 from paramedic.ingest.contract import Entity, Start, Topic
 from paramedic.ingest.windows.configuration import WindowConfig
 from paramedic.ingest.windows.job import JobWindows
@@ -122,7 +123,8 @@ def compare(bus: KafkaBus, load: Load, count: int, pairs: int) -> Row:
     ratios = sorted(ours.per_second / bare.per_second for bare, ours in both)
     row: Row = {
         "nodes_per_message": load.nodes_per_message,
-        "compression": load.compression.value,
+        "compression": bus.settings.compression.value,
+        "body": load.compression.value,
         "messages": count,
         "bare_per_second": round(median(bare.per_second for bare, _ in both), 1),
         "windows_per_second": round(median(ours.per_second for _, ours in both), 1),
@@ -140,18 +142,20 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--sizes", type=int, nargs="+", choices=sorted(SIZES), default=[*SIZES])
-    parser.add_argument("--compression", type=Compression, default=Compression.NONE)
+    parser.add_argument("--compression", type=KafkaCompression, help="of the producer")
+    parser.add_argument("--body", type=Compression, default=Compression.NONE)
     chosen = parser.parse_args()
     rows = []
     for size in chosen.sizes:
-        load = Load(NODES, size, compression=chosen.compression)
+        load = Load(NODES, size, compression=chosen.body)
         whole = load.messages_per_second
         count = SIZES[size] // (QUICK_SHARE if chosen.quick else 1) // whole * whole
         # A broker a size: the development broker keeps everything in memory.
         with broker(chosen.broker) as (address, _):
             prefix = f"load-{size}-{time.time_ns()}"
             pairs = min(chosen.pairs, 3) if chosen.quick else chosen.pairs
-            rows.append(compare(bus_at(address, prefix), load, count, pairs))
+            bus = bus_at(address, prefix, chosen.compression)
+            rows.append(compare(bus, load, count, pairs))
     finish(rows, {"nodes": NODES, "gpus": 8, "metrics": 20}, chosen.format)
 
 

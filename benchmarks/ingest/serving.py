@@ -10,11 +10,12 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from paramedic.ingest.bus.development_broker import development_broker
 from paramedic.ingest.bus.kafka import KafkaBus
-from paramedic.ingest.bus.kafka_settings import KafkaSettings
+from paramedic.ingest.bus.kafka_settings import KafkaCompression, KafkaSettings
 
 Row = Mapping[str, float | int | str]
 
@@ -32,9 +33,12 @@ def broker(address: str | None) -> Iterator[tuple[str, int | None]]:
         yield f"{running.host}:{running.port}", running.process_id
 
 
-def bus_at(address: str, prefix: str) -> KafkaBus:
-    """A bus with topics of its own at this broker."""
-    return KafkaBus(KafkaSettings((address,), prefix=prefix))
+def bus_at(address: str, prefix: str, compression: KafkaCompression | None = None) -> KafkaBus:
+    """A bus with topics of its own at this broker, compressed as it is by default or as told."""
+    settings = KafkaSettings((address,), prefix=prefix)
+    if compression is not None:
+        settings = replace(settings, compression=compression)
+    return KafkaBus(settings)
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:
