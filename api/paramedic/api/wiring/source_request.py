@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,18 +62,23 @@ class SourceRequest:
 
     def flags(self) -> tuple[str, ...]:
         """The flags that ask for the same, for a process of ours."""
-        topics = [word for topic in self.topics for word in ("--kafka-topic", topic)]
         return (
             *_flag("--prometheus", self.prometheus),
             *_flag("--matchers", self.matchers or None),
             *_flag("--exporters", self.exporters),
-            *(word for log in self.kernel_logs for word in ("--kernel-log", log)),
+            *_each("--kernel-log", self.kernel_logs),
             *(("--nvml",) if self.nvml else ()),
             *_flag("--kafka", self.kafka if self.topics else None),
-            *(("--kafka-format", self.topic_format, *topics) if topics else ()),
+            *_flag("--kafka-format", self.topic_format if self.topics else None),
+            *_each("--kafka-topic", self.topics),
             *self.access.flags(),
         )
 
 
 def _flag(name: str, value: object) -> tuple[str, ...]:
-    return () if value is None else (name, str(value))
+    # In one word, so that a value that begins with a dash is not taken for a flag.
+    return () if value is None else (f"{name}={value}",)
+
+
+def _each(name: str, values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for value in values for word in _flag(name, value))
