@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,14 @@ def batches_of(folder: Path) -> list[TelemetryBatch]:
     """The batches of a recording."""
     facts = [moment.fact for moment in moments_of(folder)]
     return [fact for fact in facts if isinstance(fact, TelemetryBatch)]
+
+
+def open_and_play(folder: Path) -> Iterator[tuple[TelemetryBatch, float]]:
+    """The batches, each with the stream's time by which a live run judges it."""
+    newest = -math.inf
+    for batch in batches_of(folder):
+        newest = max(newest, batch.second + 1.0)
+        yield batch, newest
 
 
 def said(moments: Sequence[Moment]) -> list[tuple[int, object]]:

@@ -16,10 +16,11 @@ from paramedic.ingest.collect.sharing import Shard, Share, taken
 from paramedic.ingest.contract import Event, Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from paramedic.api.settings.schema import Settings
-    from paramedic.ingest.contract import Publisher, Table, TelemetryBatch
+    from paramedic.ingest.contract import Bus, Publisher, Table, TelemetryBatch
+    from paramedic.ingest.recordings.moment import Moment
 
 _FLUSH_SECONDS = 30.0
 _EVENTS_SHARD = 0
@@ -39,17 +40,25 @@ class RepublishRequest:
 def republish(request: RepublishRequest, stderr: TextIO, clock: Time = SYSTEM_TIME) -> int:
     """Publish everything in the order of its arrival. Raises RecordingError or BusError."""
     recording = opened(request.replay.folder, stderr)
-    publisher = bus_at(request.bus_address, request.settings, request.environment).publisher()
-    nodes = len(recording.job.nodes)
-    published = 0
+    bus = bus_at(request.bus_address, request.settings, request.environment)
+    moments = played(recording, request.replay.speed, stderr, clock)
+    published = publish_all(moments, bus, len(recording.job.nodes))
+    say(stderr, f"{counted(published, 'message')} of {recording.job.job} published")
+    return 0
+
+
+def publish_all(moments: Iterable[Moment], bus: Bus, nodes: int) -> int:
+    """Publish what a job of so many nodes said; returns how many messages that were.
+
+    Raises BusError.
+    """
+    publisher = bus.publisher()
     try:
-        for moment in played(recording, request.replay.speed, stderr, clock):
-            published += _publish(publisher, moment.fact, nodes)
+        published = sum(_publish(publisher, moment.fact, nodes) for moment in moments)
         publisher.flush(_FLUSH_SECONDS)
     finally:
         publisher.close()
-    say(stderr, f"{counted(published, 'message')} of {recording.job.job} published")
-    return 0
+    return published
 
 
 def _publish(publisher: Publisher, fact: TelemetryBatch | Event, nodes: int) -> int:
