@@ -90,7 +90,7 @@ def test_where_everything_is_stands_in_the_run_folder_without_secrets(tmp_path: 
         written = (tmp_path / "here" / wiring.RECORD_FILE).read_text()
         assert json.loads(written)["api"] == place.api
     facts = json.loads(written)
-    assert facts["sources"] == ["--kernel-log", "a=/var/log/kern.log"]
+    assert facts["sources"] == ["--kernel-log=a=/var/log/kern.log"]
     assert (facts["bus"], facts["process_id"]) == ("unix:/b", os.getpid())
     assert "t0ken" not in written
     assert "watching a=/var/log/kern.log; nothing is changed" in said.getvalue()
