@@ -15,7 +15,7 @@ from paramedic.diagnosis.contract import Status
 from paramedic.diagnosis.routing.ledger import SlotKey
 from paramedic.diagnosis.routing.share_watch import RoutingConfig
 from paramedic.ingest.bus.memory_group import MemoryGroupBus
-from paramedic.ingest.contract import Event
+from paramedic.ingest.contract import Event, Topic
 
 SECONDS = 56
 few = settings(max_examples=settings().max_examples // 12)
@@ -151,3 +151,35 @@ def test_after_an_orderly_end_nothing_is_told_twice() -> None:
     crew.hire()
     crew.turns(30)
     assert len(crew.verdicts()) == before
+
+
+def test_a_successor_that_dies_while_it_reads_back_takes_nothing_back() -> None:
+    """Its marks are never below those of its predecessor, and what is read does not grow."""
+    crew = Crew(MemoryGroupBus(poll_limit=10), RoutingConfig(rewind_seconds=30.0))
+    crew.hire()
+    play(crew, facts())
+    before = dict(crew.bus.marks["diagnose"])
+    verdicts = len(crew.verdicts())
+    for _ in range(5):
+        crew.replace(crew.members[0])
+        crew.turns(2)
+    assert {at: mark.judged for at, mark in crew.bus.marks["diagnose"].items()} == {
+        at: mark.judged for at, mark in before.items()
+    }
+    crew.turns(9)
+    assert len(crew.verdicts()) == verdicts
+    after = crew.bus.marks["diagnose"]
+    assert all(after[at].needed >= mark.needed - 15 for at, mark in before.items())
+
+
+def test_however_often_members_die_the_way_back_does_not_grow() -> None:
+    crew = Crew(config=RoutingConfig(rewind_seconds=15.0))
+    crew.hire()
+    for number, batch in enumerate(Scene(seconds=SECONDS).batches()):
+        crew.publish([batch])
+        crew.turns()
+        if number % 6 == 5:
+            crew.replace(crew.members[0])
+            crew.turns(2)
+    share = crew.bus.share_of(f"{JOB}/0")
+    assert crew.bus.marks["diagnose"][share, Topic.TELEMETRY].needed >= SECONDS - 15 - 12

@@ -40,6 +40,15 @@ def test_a_stream_that_is_read_slowly_is_needed_by_its_seconds() -> None:
     assert needed <= 99 - 60
 
 
+def test_what_a_predecessor_has_judged_arrived_long_ago() -> None:
+    trail = Trail(SPAN_SECONDS)
+    for second in range(1000):
+        trail.note(START + second, second, second / 100, is_new=second >= 900)
+    needed = trail.needed(10.0)
+    assert needed is not None
+    assert 900 - 10 <= needed <= 900, "a crash does not make the way back longer"
+
+
 def test_one_nodes_wrong_clock_moves_nothing() -> None:
     honest, disturbed = Trail(SPAN_SECONDS), Trail(SPAN_SECONDS)
     for offset in range(2000):

@@ -53,7 +53,8 @@ class JobWatch:
         if isinstance(fact, Event):
             verdicts = self._detector.record(fact)
         else:
-            self._trails[message.topic].note(fact.second, message.offset, now)
+            is_new = message.offset >= self._judged.get(message.topic, 0)
+            self._trails[message.topic].note(fact.second, message.offset, now, is_new=is_new)
             verdicts = self._detector.accept(fact, self._time.see(fact))
         return verdicts if self._is_live else ()
 

@@ -32,10 +32,15 @@ class ShardWatch:
         """Rows that came too late or from clocks that are not believed."""
         return self._aligner.rows_left_out
 
-    def accept(self, batch: TelemetryBatch, offset: int, now: float) -> Iterator[TelemetryBatch]:
-        """Take a batch in and give the slots that it closes; `now` is any steady clock."""
+    def accept(
+        self, batch: TelemetryBatch, offset: int, now: float, *, is_new: bool
+    ) -> Iterator[TelemetryBatch]:
+        """Take a batch in and give the slots that it closes; `now` is any steady clock.
+
+        `is_new` is False for what a predecessor has seen already.
+        """
         self.heard_at = now
-        self._trail.note(batch.second, offset, now)
+        self._trail.note(batch.second, offset, now, is_new=is_new)
         arrived = self._time.see(batch)
         self._aligner.accept(batch, arrived)
         yield from self._aligner.closed(arrived)

@@ -126,8 +126,9 @@ class ShareWatch:
                 if not self.is_catching_up:  # else some still wait to be judged
                     marks[topic] = Mark(done, done)
             else:
-                judged = min([done, *self._waiting(topic)])
-                marks[topic] = Mark(min([judged, *self._needed(topic, now)]), judged)
+                # Never less than what the predecessor had judged, however far back it is read.
+                judged = max(min([done, *self._waiting(topic)]), self._judged.get(topic, 0))
+                marks[topic] = Mark(min([done, judged, *self._needed(topic, now)]), judged)
         return marks
 
     def _waiting(self, topic: Topic) -> Iterable[int]:
@@ -196,7 +197,8 @@ class ShareWatch:
         if shard is None:
             shard = ShardWatch(self._config.detector.windows, batch.job, number)
             self._shards[batch.job, number] = shard
-        for slot in shard.accept(batch, message.offset, now):
+        is_new = not self._is_judged(message)
+        for slot in shard.accept(batch, message.offset, now, is_new=is_new):
             self._outlet.give_slot(slot)
 
     def _watch(self, message: Message, fact: TelemetryBatch | Event, now: float) -> None:

@@ -88,11 +88,12 @@ class KafkaMembership:
         self._held: set[TopicPartition] = set()
         self._shares: frozenset[int] = frozenset()
         self._closed = False
-        self._judged = _connect(settings, group_id=_JUDGED.format(group=group))
-        self._consumer = _connect(settings, group_id=group, **_group_options(settings))
-        self._silence = KafkaSilence(settings, self._consumer, clock)
-        self._assignment = _Assignment(self._consumer.pause)
+        self._open: list[KafkaConsumer] = []
         try:
+            self._consumer = self._connect(group_id=group, **_group_options(settings))
+            self._judged = self._connect(group_id=_JUDGED.format(group=group))
+            self._silence = KafkaSilence(settings, self._consumer, clock)
+            self._assignment = _Assignment(self._consumer.pause)
             self._require_equal_partitions()
             self._consumer.subscribe(topics=list(self._topics), listener=self._assignment)
         except BaseException:
@@ -164,8 +165,13 @@ class KafkaMembership:
         """Leave the group and disconnect."""
         if not self._closed:
             self._closed = True
-            self._consumer.close(autocommit=False, timeout_ms=_CLOSE_MILLISECONDS)
-            self._judged.close(autocommit=False, timeout_ms=_CLOSE_MILLISECONDS)
+            for consumer in self._open:
+                consumer.close(autocommit=False, timeout_ms=_CLOSE_MILLISECONDS)
+
+    def _connect(self, **options: object) -> KafkaConsumer:
+        consumer = _connect(self._settings, **options)
+        self._open.append(consumer)
+        return consumer
 
     def _require_equal_partitions(self) -> None:
         numbers = {name: self._consumer.partitions_for_topic(name) for name in self._topics}

@@ -10,9 +10,6 @@ from paramedic.ingest.bus.group import Claim, Delivery, Mark, Marks
 from paramedic.ingest.bus.limits import encoded_key
 from paramedic.ingest.contract import BusUnavailableError, Message, Start, Topic
 
-_READ_LIMIT = 100
-"""Messages of a partition in one poll."""
-
 
 class MemoryGroupBus:
     """Keeps everything in partitions by key; members divide them by their order of joining.
@@ -20,8 +17,10 @@ class MemoryGroupBus:
     Nothing waits: a poll without messages returns at once.
     """
 
-    def __init__(self, partitions: int = 4) -> None:
+    def __init__(self, partitions: int = 4, poll_limit: int = 100) -> None:
+        """`poll_limit` is how many messages of a partition come in one poll."""
         self.partitions = partitions
+        self.poll_limit = poll_limit
         self.logs: dict[Topic, list[list[Message]]] = {
             topic: [[] for _ in range(partitions)] for topic in Topic
         }
@@ -204,7 +203,7 @@ class MemoryMembership:
         for topic in self._topics:
             if (share, topic) not in self._held:
                 offset = self._next[share, topic]
-                fresh = self._bus.logs[topic][share][offset : offset + _READ_LIMIT]
+                fresh = self._bus.logs[topic][share][offset : offset + self._bus.poll_limit]
                 self._next[share, topic] += len(fresh)
                 found.extend(fresh)
         return found
