@@ -18,12 +18,21 @@ if TYPE_CHECKING:
 CLASSIC = "dcgm"
 NEWEST = "dcgm_4_9"
 _OLDER = {NEWEST: CLASSIC, "dcgm_1": CLASSIC}
-NOT_EVERYWHERE = {
-    "DCGM_EXP_XID_ERRORS_TOTAL": "since 4.8.3",
-    "DCGM_FI_DEV_GPU_RECOVERY_ACTION": "since DCGM 4, and not in every exporter's list of names",
-    "DCGM_FI_DEV_FB_USED_BYTES": "announced for 4.9, not seen on a live exporter",
+_NOT_EVERYWHERE = {
+    CLASSIC: {
+        "DCGM_EXP_XID_ERRORS_TOTAL": "since 4.8.3",
+        "DCGM_FI_DEV_GPU_RECOVERY_ACTION": "DCGM 4, and not in every exporter's list of names",
+    },
+    NEWEST: {
+        "DCGM_FI_DEV_FB_USED_BYTES": "announced for 4.9, not seen on a live exporter",
+        "DCGM_FI_DEV_GPU_RECOVERY_ACTION": "DCGM 4, and not in every exporter's list of names",
+    },
 }
-"""Names to try on one node first, and why."""
+
+
+def doubt(field: str, dialect: str) -> str | None:
+    """Why a name is to be tried on one host first; None where every release has it."""
+    return _NOT_EVERYWHERE.get(dialect, {}).get(field)
 
 
 def fields_of(need: Need, dialect: str, catalogue: Catalogue) -> tuple[Exported, ...]:

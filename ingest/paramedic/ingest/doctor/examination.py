@@ -66,7 +66,9 @@ class Examination:
         self.pages += 1
         self.samples += len(raw.values)
         self.newest_seconds = max(raw.taken_seconds, self.newest_seconds or raw.taken_seconds)
-        self.silent.pop(raw.origin, None)
+        # The origin of a target ends with the address of the Prometheus that has scraped it.
+        for origin in [one for one in self.silent if raw.origin.endswith(one)]:
+            del self.silent[origin]
         clean = self._cleaner.clean(raw)
         self._hear(raw)
         self._leave_out(clean)

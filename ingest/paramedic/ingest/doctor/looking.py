@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paramedic.ingest.collect.inbox import Inbox
+from paramedic.ingest.collect.inbox import Inbox, Silence
 from paramedic.ingest.collect.sourcing import SourceThreads
 from paramedic.ingest.doctor.rhythm import middle
 
@@ -44,6 +44,8 @@ def look(
         while not stop.is_set() and threads.is_any_left():
             for item in inbox.take(_TURN_SECONDS):
                 examination.take(item)
+            for name, reason in threads.take_ended():
+                examination.take(Silence(name, None, reason))
             looked = clock.monotonic_seconds() - began
             if looked >= seconds and is_over(examination, clock.wall_seconds(), looked - seconds):
                 break

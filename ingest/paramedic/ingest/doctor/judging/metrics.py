@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.ingest.contract import Entity
 from paramedic.ingest.doctor.checks import Check, Level, Remedy, named
-from paramedic.ingest.doctor.counters_file import NOT_EVERYWHERE, paste
+from paramedic.ingest.doctor.counters_file import doubt, paste
 from paramedic.ingest.doctor.exporters import Maker
 from paramedic.ingest.doctor.judging.arrivals import gpu_speakers
 from paramedic.ingest.doctor.needs import GPU_NEEDS, HOST_NEEDS, Importance, Need
@@ -92,17 +92,17 @@ def _remedies(seen: Examination, need: Need, entity: Entity) -> tuple[Remedy, ..
         return (Remedy("node_exporter's arguments", (f"--collector.{need.collector}",)),)
     dialects = {one.dialect: one for one in gpu_speakers(seen) if one.maker is Maker.DCGM}
     return tuple(
-        Remedy(_where(lines), lines)
+        Remedy(_where(lines, dialect), lines)
         for dialect in sorted(dialects)
         if (lines := paste(need, dialect, seen.catalogue))
     )
 
 
-def _where(lines: tuple[str, ...]) -> str:
-    doubts = {NOT_EVERYWHERE[name] for line in lines if (name := line.split(",")[0])
-              in NOT_EVERYWHERE}  # fmt: skip
-    doubt = f"; {named(doubts)}: try it on one host first" if doubts else ""
-    return f"the counters file of dcgm-exporter (-f){doubt}"
+def _where(lines: tuple[str, ...], dialect: str) -> str:
+    reasons = [doubt(line.partition(",")[0], dialect) for line in lines]
+    doubts = named({reason for reason in reasons if reason is not None})
+    first = f"; {doubts}: try it on one host first" if doubts else ""
+    return f"the counters file of dcgm-exporter (-f){first}"
 
 
 def _profiling(seen: Examination) -> Iterator[Check]:
