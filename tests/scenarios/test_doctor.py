@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -148,3 +150,30 @@ def test_exporters_are_looked_at_without_a_prometheus_too(case: Case) -> None:
 def test_a_prometheus_that_is_none_ends_with_2(case: Case) -> None:
     done = case.run("doctor", "--prometheus", "http://127.0.0.1:1", "--seconds", "1")
     assert (done.code, len(done.lines)) == (2, 1)
+
+
+def test_a_measurement_that_is_ended_leaves_nothing_behind(case: Case) -> None:
+    place = case.folder / "checkpoints"
+    place.mkdir()
+    process = case.start("doctor", "--storage", str(place))
+    wait_until(lambda: any(place.iterdir()), "it had begun to write")
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, list(place.iterdir())) == (143, [])
+    assert errors == "paramedic: ended by a signal\n"
+
+
+def test_a_disk_that_is_full_is_one_line(case: Case) -> None:
+    place = case.folder / "small"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this user may not mount a file system")
+    try:
+        done = case.run("doctor", "--storage", str(place))
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+    assert done.code == 2
+    assert done.lines == [
+        f"paramedic: --storage {place}: No space left on device: make room, or name another place"
+    ]

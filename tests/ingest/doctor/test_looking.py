@@ -9,7 +9,9 @@ import pytest
 
 from ingest.doctor.looked import START, Exporters, examination, seen_after
 from paramedic.ingest.collect.errors import NoSourceLeftError
-from paramedic.ingest.doctor.looking import is_over, look
+from paramedic.ingest.doctor.checks import Level
+from paramedic.ingest.doctor.looking import behind_seconds, is_over, look
+from paramedic.ingest.doctor.report import report_of
 from paramedic.ingest.sources.port import Sink, SourceError, StopSignal
 
 
@@ -84,6 +86,16 @@ def test_the_past_is_read_to_its_end_within_patience(
     exporters = Exporters()
     seen = seen_after(*(exporters.gpus(second=START + at) for at in range(3)))
     assert is_over(seen, START + 2 + behind_seconds, overtime_seconds) is over
+
+
+def test_what_could_not_be_read_in_time_is_told() -> None:
+    exporters = Exporters()
+    seen = seen_after(*(exporters.gpus(second=START + at) for at in range(3)))
+    behind = behind_seconds(seen, START + 62)
+    (check,) = [one for one in report_of(seen, 60.0, behind).checks if "ago" in one.text]
+    assert (check.level, behind) == (Level.WARNING, 60.0)
+    assert "--matchers" in str(check.remedies)
+    assert behind_seconds(examination(), START) == 0.0
 
 
 def test_where_nothing_comes_nothing_is_waited_for() -> None:

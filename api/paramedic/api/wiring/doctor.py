@@ -55,7 +55,7 @@ def look_at_sources(
     from paramedic.api.wiring.sources import check_prometheus, open_sources
     from paramedic.ingest.doctor.clocks import HOST_TIME
     from paramedic.ingest.doctor.exporters import BUILD_INFO
-    from paramedic.ingest.doctor.looking import look
+    from paramedic.ingest.doctor.looking import behind_seconds, look
     from paramedic.ingest.doctor.report import report_of
 
     past_seconds = min(settings.collect.past_seconds, _PAST_SECONDS)
@@ -67,7 +67,8 @@ def look_at_sources(
     say(stderr, f"looking for {seconds:g} s at {', '.join(source.name for source in sources)}")
     with stop_on_signals() as stop:
         looked = look(sources, seen, SystemClock(), stop, seconds)
-    return _told(report_of(seen, looked), as_json, stdout, stderr)
+    behind = behind_seconds(seen, time.time())
+    return _told(report_of(seen, looked, behind), as_json, stdout, stderr)
 
 
 def look_at_page(

@@ -58,10 +58,18 @@ def look(
 
 def is_over(examination: Examination, now_seconds: float, overtime_seconds: float) -> bool:
     """Whether what was read is of now, or patience is over."""
-    newest = examination.newest_seconds
-    if newest is None or overtime_seconds >= _PATIENCE_SECONDS:
+    if overtime_seconds >= _PATIENCE_SECONDS:
         return True
+    return behind_seconds(examination, now_seconds) == 0.0
+
+
+def behind_seconds(examination: Examination, now_seconds: float) -> float:
+    """How far what was read is behind now; 0 where that is no more than the usual interval."""
+    newest = examination.newest_seconds
+    if newest is None:
+        return 0.0
     rhythms = [*examination.rhythms.of(gpus=True), *examination.rhythms.of(gpus=False)]
     intervals = [one.page_interval for one in rhythms]
     usual = middle([one for one in intervals if one is not None]) or _UNKNOWN_INTERVAL_SECONDS
-    return now_seconds - newest <= _NEAR_SECONDS + 2 * usual
+    behind = now_seconds - newest
+    return behind if behind > _NEAR_SECONDS + 2 * usual else 0.0

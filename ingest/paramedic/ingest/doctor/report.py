@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paramedic.ingest.doctor.checks import Report, counted
-from paramedic.ingest.doctor.judging.arrivals import check_arrivals, exporters_seen
+from paramedic.ingest.doctor.judging.arrivals import (
+    check_arrivals,
+    check_reading,
+    exporters_seen,
+)
 from paramedic.ingest.doctor.judging.cadence import check_cadence, slowest_cadence
 from paramedic.ingest.doctor.judging.jobs import check_jobs
 from paramedic.ingest.doctor.judging.leftovers import check_leftovers
@@ -17,9 +21,14 @@ if TYPE_CHECKING:
     from paramedic.ingest.doctor.examination import Examination
 
 
-def report_of(seen: Examination, looked_seconds: float | None) -> Report:
-    """Everything that follows; None where there was nothing to wait for, as in a file."""
-    checks = list(check_arrivals(seen))
+def report_of(
+    seen: Examination, looked_seconds: float | None, behind_seconds: float = 0.0
+) -> Report:
+    """Everything that follows; None where there was nothing to wait for, as in a file.
+
+    `behind_seconds` is how far what was read is behind now.
+    """
+    checks = [*check_arrivals(seen), *check_reading(behind_seconds)]
     if seen.pages:
         checks += check_machines(seen)
         checks += check_cadence(seen)

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 _SUBJECT = "sources"
 _REASONS_SHOWN = 2
+_PART = Remedy(
+    "doctor's arguments: look for longer, or at a part of the cluster",
+    ("--seconds 120", """--matchers 'instance=~"gpu-node-1.*"'"""),
+)
 
 
 def check_arrivals(seen: Examination) -> Iterator[Check]:
@@ -26,6 +30,18 @@ def check_arrivals(seen: Examination) -> Iterator[Check]:
     yield from _mixed(seen)
     if seen.silent:
         yield _silent(seen)
+
+
+def check_reading(behind_seconds: float) -> Iterator[Check]:
+    """Whether all that came could be looked at."""
+    if behind_seconds > 0:
+        yield Check(
+            _SUBJECT,
+            Level.WARNING,
+            f"what was read is of {behind_seconds:.0f} s ago, more comes than could be looked at:"
+            " what went down since is not known",
+            (_PART,),
+        )
 
 
 def exporters_seen(seen: Examination) -> dict[Speaker, int]:
