@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from paramedic.ingest.bus.kafka import KafkaBus
-from paramedic.ingest.bus.kafka_settings import KafkaSettings
+from paramedic.ingest.bus.kafka_settings import KafkaCompression, KafkaSettings
 from paramedic.ingest.contract import (
     BusUnavailableError,
     Message,
@@ -39,7 +39,12 @@ def broker() -> Iterator[ScriptedKafka]:
 def settings(broker: ScriptedKafka) -> KafkaSettings:
     server = f"127.0.0.1:{broker.address[1]}"
     return KafkaSettings(
-        (server,), partitions=2, connect_seconds=2.0, reconnect_seconds=0.4, refresh_seconds=0.1
+        (server,),
+        partitions=2,
+        compression=KafkaCompression.NONE,
+        connect_seconds=2.0,
+        reconnect_seconds=0.4,
+        refresh_seconds=0.1,
     )
 
 

@@ -21,8 +21,11 @@ _ZLIB_LEVEL = 1
 """Floats hardly shrink further at a higher level, which costs several times as much."""
 
 
-def encode(batch: TelemetryBatch, compression: Compression = Compression.ZLIB) -> bytes:
+def encode(batch: TelemetryBatch, compression: Compression = Compression.NONE) -> bytes:
     """The batch as one message of the telemetry topic.
+
+    Compressing is the business of Kafka's producer, many messages at once and in its own thread.
+    A writer whose way is not compressed may ask for it here.
 
     Raises ContractError when the batch breaks the contract: a name or number out of its range, a
     column of another length than its table, or more bytes than a message may have.
