@@ -59,6 +59,17 @@ def test_an_older_status_never_overwrites_a_newer_one(
     assert found.status is Status.RESOLVED
 
 
+def test_a_firing_never_overwrites_an_update_however_late_it_says_it_is(
+    store: Store, verdict_of: Build, at: At
+) -> None:
+    put(store, verdict_of(status=Status.UPDATED, detected_at=at(25)))
+    assert put(store, verdict_of(detected_at=at(40))) is Change.STALE
+    assert put(store, verdict_of(status=Status.UPDATED, detected_at=at(26))) is Change.CHANGED
+    found = newest(store)
+    assert found is not None
+    assert (found.status, found.detected_at) == (Status.UPDATED, at(26))
+
+
 def test_an_older_update_never_overwrites_a_newer_one(
     store: Store, verdict_of: Build, at: At
 ) -> None:
