@@ -153,6 +153,8 @@ def result(
     slots = [line for line in judged if isinstance(line, list)]
     moments = closings(published, shards)
     told = [(slot, at) for slot, at, *_ in slots[WARM_UP_SLOTS:] if slot in moments]
+    if not told:
+        raise RuntimeError(f"no slot was judged after the first {WARM_UP_SLOTS}: run for longer")
     closing = [at - moments[slot] for slot, at in told]
     whole = [at - (slot + 1) for slot, at in told]
     return {
