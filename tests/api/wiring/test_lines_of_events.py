@@ -176,8 +176,25 @@ def test_what_was_heard_long_ago_is_forgotten_and_memory_stays_small() -> None:
     many, limit = ManyJobs(), many_jobs._VERDICTS_REMEMBERED
     said = [a_verdict(id=f"V{number}") for number in range(3)]
     many.hear(said[0])
-    many._order.extend((f"filler{number}", Status.FIRING, NOON) for number in range(limit - 1))
-    assert many.hear(said[0]) == []
+    many._order.extend((f"filler{number}", Status.FIRING, NOON) for number in range(limit - 2))
     many.hear(said[1])
+    assert many.hear(said[0]) == [], "the last that has room is remembered"
+    many.hear(said[2])
     assert len(many._order) == limit
     assert len(many.hear(said[0])) == 1
+
+
+def test_who_joins_a_job_that_trains_is_told_at_once_and_not_again() -> None:
+    many = ManyJobs()
+    many.hear(event(STATE, state="training"))
+    joined = event(EventKind.MEMBERSHIP, "b", change="joined", gpus=8)
+    assert many.hear(joined) == ["12:00:00Z job train: b has joined"]
+    assert many.hear(joined) == []
+    assert many.hear(event(EventKind.MEMBERSHIP, "b", change="left")) == [
+        "12:00:00Z job train: b has left"
+    ]
+
+
+def test_a_job_that_does_not_tell_its_cadence_has_a_sample_every_second() -> None:
+    (line,) = ManyJobs().hear(event(STATE, state="training"))
+    assert line.endswith("a sample every second")
