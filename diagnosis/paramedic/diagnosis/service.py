@@ -19,7 +19,7 @@ from paramedic.diagnosis.routing.outlet import Outlet
 from paramedic.diagnosis.routing.session import TOPICS, Session
 from paramedic.diagnosis.routing.share_watch import RoutingConfig
 from paramedic.diagnosis.routing.sole import SoleMembership
-from paramedic.diagnosis.routing.told import open_verdicts
+from paramedic.diagnosis.routing.told import read_told
 from paramedic.ingest.bus.group import GroupBus
 from paramedic.ingest.contract import BusUnavailableError, Start, Topic
 
@@ -140,7 +140,7 @@ class _Diagnosis:
         with self._outlet() as outlet:
             membership = bus.join(group, TOPICS, from_the_beginning=(Topic.EVENTS,))
             session = Session(
-                self._routing(), membership, outlet, lambda: open_verdicts(bus), shares_work=True
+                self._routing(), membership, outlet, lambda: read_told(bus), shares_work=True
             )
             self._turn(session, membership)
 

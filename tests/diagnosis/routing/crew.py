@@ -12,7 +12,7 @@ from paramedic.diagnosis.routing.ledger import SlotKey, SlotLedger
 from paramedic.diagnosis.routing.outlet import Outlet
 from paramedic.diagnosis.routing.session import TOPICS, Session
 from paramedic.diagnosis.routing.share_watch import RoutingConfig
-from paramedic.diagnosis.routing.told import open_verdicts
+from paramedic.diagnosis.routing.told import read_told
 from paramedic.ingest.batch.decode import decode
 from paramedic.ingest.batch.encode import encode
 from paramedic.ingest.bus.memory_group import MemoryGroupBus, MemoryMembership
@@ -56,7 +56,7 @@ class Member:
             config,
             self.membership,
             Outlet(self.publisher),
-            lambda: open_verdicts(bus),
+            lambda: read_told(bus),
             shares_work=True,
         )
 

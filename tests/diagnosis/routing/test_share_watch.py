@@ -8,7 +8,7 @@ from diagnosis.routing.crew import Crew, sharded, told
 from diagnosis.synthetic import JOB, Scene, exit_of, job_state, node_name
 from paramedic.diagnosis.contract import Fault, Verdict
 from paramedic.diagnosis.routing.share_watch import RoutingConfig
-from paramedic.diagnosis.routing.told import open_verdicts
+from paramedic.diagnosis.routing.told import read_told
 from paramedic.ingest.batch.encode import encode
 from paramedic.ingest.batch.json_form import write_json
 from paramedic.ingest.bus.memory_group import MemoryGroupBus
@@ -118,6 +118,17 @@ def test_marks_follow_what_is_needed_and_what_is_done() -> None:
     assert 60 - 20 - 12 <= mark.needed <= 60 - 20
 
 
+def test_a_slow_source_needs_more_of_the_past() -> None:
+    crew = crew_of_one(RoutingConfig(rewind_seconds=20.0))
+    state = job_state("training", 0)
+    crew.publish([replace(state, details={**state.details, "sampling_seconds": 5.0})])
+    for batch in Scene(seconds=60).batches():
+        crew.publish([batch])
+        crew.turns()
+    share = crew.bus.share_of(f"{JOB}/0")
+    assert crew.bus.marks["diagnose"][share, Topic.TELEMETRY].needed <= 60 - 20 - 4 * 5
+
+
 def test_a_report_says_how_it_is() -> None:
     crew = crew_of_one()
     crew.publish(part for batch in Scene(seconds=20).batches() for part in sharded(batch))
@@ -131,7 +142,7 @@ def test_a_report_says_how_it_is() -> None:
 
 
 def verdicts_told(bus: MemoryGroupBus) -> list[Verdict]:
-    return [verdict for found in open_verdicts(bus).values() for verdict in found]
+    return [verdict for found in read_told(bus).values() for verdict in found.open]
 
 
 def test_open_is_what_was_said_last_unless_it_was_resolved() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,9 @@ from paramedic.diagnosis.routing.ledger import SlotKey
 from paramedic.diagnosis.routing.share_watch import RoutingConfig
 from paramedic.ingest.bus.memory_group import MemoryGroupBus
 from paramedic.ingest.contract import Event, Topic
+
+pytestmark = pytest.mark.long
+
 
 SECONDS = 56
 few = settings(max_examples=settings().max_examples // 12)
@@ -183,3 +187,34 @@ def test_however_often_members_die_the_way_back_does_not_grow() -> None:
             crew.turns(2)
     share = crew.bus.share_of(f"{JOB}/0")
     assert crew.bus.marks["diagnose"][share, Topic.TELEMETRY].needed >= SECONDS - 15 - 12
+
+
+def test_a_verdict_told_long_after_the_last_mark_is_not_taken_back_on_the_way_to_it() -> None:
+    """Marks may be old: they are refused while the group moves on."""
+    scene = Scene(seconds=75, slow={2: 3.0}, slow_from=45)
+    crew = Crew()
+    crew.hire()
+    crew.publish([job_state("training", 0)])
+    for number, batch in enumerate(scene.batches()):
+        crew.publish([batch])
+        crew.turns(commits=number < 5)
+    assert len(crew.verdicts()) == 1
+    crew.replace(crew.members[0])
+    crew.turns(10)
+    assert [status for _, status in told(crew.verdicts())] == ["firing"]
+
+
+def test_an_exit_that_was_not_told_before_the_crash_is_told_by_the_successor() -> None:
+    """Even when verdicts of a later time were."""
+    crew = Crew()
+    crew.hire()
+    crew.publish([job_state("training", 0), *Scene(seconds=30).batches()])
+    crew.turns(4)
+    crew.publish([exit_of(1, 25.5), exit_of(3, 28.5)])
+    crew.members[0].publisher.lives = 0
+    publisher = crew.bus.publisher()
+    (later,) = diagnose([exit_of(3, 28.5)])
+    publisher.publish(Topic.VERDICTS, JOB, later.to_json())
+    crew.turns(8)
+    assert {verdict.node for verdict in crew.verdicts()} == {node_name(1), node_name(3)}
+    assert len(told(crew.verdicts())) == 2

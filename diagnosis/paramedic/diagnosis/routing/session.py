@@ -13,8 +13,8 @@ from paramedic.ingest.contract import JobName, Topic
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.routing.outlet import Outlet
+    from paramedic.diagnosis.routing.told import Told
     from paramedic.ingest.bus.group import Claim, Delivery, Mark, Membership
 
 _LOG = logging.getLogger(__name__)
@@ -35,11 +35,11 @@ class Session:
         config: RoutingConfig,
         membership: Membership,
         outlet: Outlet,
-        told: Callable[[], Mapping[JobName, Sequence[Verdict]]],
+        told: Callable[[], Mapping[JobName, Told]],
         *,
         shares_work: bool,
     ) -> None:
-        """`told` reads which verdicts are open; `shares_work` says that other members may be."""
+        """`told` reads what was told before; `shares_work` says that other members may be."""
         self._config = config
         self._membership = membership
         self._outlet = outlet
@@ -101,7 +101,7 @@ class Session:
     def _gain(self, claims: Sequence[Claim]) -> None:
         if not claims:
             return
-        told = self._told() if any(claim.judged for claim in claims) else {}
+        told = self._told()
         for claim in claims:
             self._shares[claim.share] = ShareWatch(
                 self._config, claim, told, self._outlet, sends_home=self._shares_work

@@ -18,6 +18,7 @@ from paramedic.diagnosis.routing.gate import SlotGate
 from paramedic.diagnosis.routing.job_watch import JobWatch
 from paramedic.diagnosis.routing.ledger import SlotKey, SlotLedger
 from paramedic.diagnosis.routing.shard_watch import ShardWatch
+from paramedic.diagnosis.routing.told import Told
 from paramedic.ingest.bus.group import Mark
 from paramedic.ingest.contract import ContractError, Event, JobName, Topic
 from paramedic.ingest.windows.errors import ForeignBatchError
@@ -25,7 +26,6 @@ from paramedic.ingest.windows.errors import ForeignBatchError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.ordering import Arrival
     from paramedic.diagnosis.routing.outlet import Outlet
     from paramedic.ingest.bus.group import Claim
@@ -57,7 +57,7 @@ class ShareWatch:
         self,
         config: RoutingConfig,
         claim: Claim,
-        open_verdicts: Mapping[JobName, Sequence[Verdict]],
+        told: Mapping[JobName, Told],
         outlet: Outlet,
         *,
         sends_home: bool,
@@ -65,7 +65,7 @@ class ShareWatch:
         """`sends_home` is off where there is one member only, which needs no keys."""
         self._config = config
         self._judged = claim.judged
-        self._open_verdicts = open_verdicts
+        self._told = told
         self._outlet = outlet
         self._sends_home = sends_home
         self._backlog = Backlog()
@@ -106,7 +106,8 @@ class ShareWatch:
 
     def pass_time(self, now: float) -> None:
         """Close the slots of shards that have gone silent; forget jobs that have long been."""
-        for shard in self._shards.values():
+        # While a backlog is read, silence by the clock is no silence of the shard.
+        for shard in () if self.is_catching_up else self._shards.values():
             for slot in shard.pass_time(now):
                 self._outlet.give_slot(slot)
         for gate in self._gates.values():
@@ -212,7 +213,7 @@ class ShareWatch:
             self._config.detector.build(job),
             self._config.rewind_seconds,
             self._judged,
-            self._open_verdicts.get(job, ()),
+            self._told.get(job) or Told(),
         )
 
 

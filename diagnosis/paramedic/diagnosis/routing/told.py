@@ -1,16 +1,19 @@
-"""The verdicts that were told and are open, read from the bus that they were told on."""
+"""What was told about each job, read from the verdict topic: what is open, and until when."""
 
 from __future__ import annotations
 
 import logging
+import math
 from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Status, Verdict, VerdictFormatError
 from paramedic.ingest.contract import Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from paramedic.ingest.bus.group import GroupBus
     from paramedic.ingest.contract import JobName, Message
@@ -18,31 +21,54 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 
-def open_verdicts(bus: GroupBus) -> Mapping[JobName, Sequence[Verdict]]:
-    """By job, what the verdict topic says is open now. Raises BusUnavailableError."""
-    by_job: dict[JobName, list[Verdict]] = defaultdict(list)
-    for verdict in _still_open(bus.held(Topic.VERDICTS)):
-        by_job[verdict.job].append(verdict)
-    return by_job
+@dataclass(slots=True)
+class Told:
+    """The verdicts of one job, as the topic has them."""
 
+    until: float = -math.inf
+    """The newest `detected_at` of all that was told (Unix seconds)."""
+    _newest: dict[str, Verdict] = field(default_factory=dict)
+    _resolved: set[str] = field(default_factory=set)
 
-def _still_open(messages: Iterable[Message]) -> Iterable[Verdict]:
-    """The last word on each verdict; repeats of earlier words change nothing."""
-    newest: dict[str, Verdict] = {}
-    resolved: set[str] = set()
-    for message in messages:
-        try:
-            verdict = Verdict.from_json(message.payload)
-        except VerdictFormatError as error:
-            _LOG.warning("passed over offset %d of the verdicts: %s", message.offset, error)
-            continue
+    @property
+    def open(self) -> Sequence[Verdict]:
+        """What is open now, each by what was said of it last."""
+        return tuple(self._newest.values())
+
+    def knows(self, verdict: Verdict) -> bool:
+        """Whether a verdict of this id was told."""
+        return verdict.id in self._newest or verdict.id in self._resolved
+
+    def hear(self, verdict: Verdict) -> None:
+        """A verdict was told by a predecessor; the time of which it was told goes on with it."""
+        self.until = max(self.until, verdict.detected_at.timestamp())
+        self.add(verdict)
+
+    def add(self, verdict: Verdict) -> None:
+        """A verdict was told; repeats of earlier words change nothing."""
+        known = self._newest.get(verdict.id)
         if verdict.status is Status.RESOLVED:
-            resolved.add(verdict.id)
-            newest.pop(verdict.id, None)
-        elif verdict.id not in resolved and _is_news(verdict, newest.get(verdict.id)):
-            newest[verdict.id] = verdict
-    return newest.values()
+            self._resolved.add(verdict.id)
+            self._newest.pop(verdict.id, None)
+        elif verdict.id not in self._resolved and (
+            known is None or verdict.detected_at >= known.detected_at
+        ):
+            self._newest[verdict.id] = verdict
 
 
-def _is_news(verdict: Verdict, known: Verdict | None) -> bool:
-    return known is None or verdict.detected_at >= known.detected_at
+def read_told(bus: GroupBus) -> Mapping[JobName, Told]:
+    """Everything on the verdict topic now, by job. Raises BusUnavailableError."""
+    by_job: dict[JobName, Told] = defaultdict(Told)
+    for message in bus.held(Topic.VERDICTS):
+        verdict = _read(message)
+        if verdict is not None:
+            by_job[verdict.job].hear(verdict)
+    return dict(by_job)
+
+
+def _read(message: Message) -> Verdict | None:
+    try:
+        return Verdict.from_json(message.payload)
+    except VerdictFormatError as error:
+        _LOG.warning("passed over offset %d of the verdicts: %s", message.offset, error)
+        return None

@@ -30,7 +30,7 @@ class Trail:
     """
 
     def __init__(self, span_seconds: float) -> None:
-        self._span_seconds = span_seconds
+        self.span_seconds = span_seconds
         self._steps: deque[_Step] = deque()
         self._heard: deque[int] = deque(maxlen=_HEARD)
         self._heard_at = 0.0
@@ -50,7 +50,7 @@ class Trail:
 
     def needed(self, now: float) -> int | None:
         """The oldest offset that still matters; None when nothing has come for a whole span."""
-        oldest_arrival = now - self._span_seconds
+        oldest_arrival = now - self.span_seconds
         if self._heard_at < oldest_arrival:
             self._steps.clear()
         while len(self._steps) > 1 and self._is_past(self._steps[1], oldest_arrival):
@@ -59,5 +59,5 @@ class Trail:
 
     def _is_past(self, step: _Step, oldest_arrival: float) -> bool:
         """Whether all that came before this step is past."""
-        oldest_second = self._steps[-1].second - self._span_seconds
+        oldest_second = self._steps[-1].second - self.span_seconds
         return step.arrived < oldest_arrival and step.second < oldest_second
