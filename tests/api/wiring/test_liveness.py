@@ -70,6 +70,14 @@ def test_a_silent_bus_is_alive_and_one_that_fails_is_not() -> None:
     assert not pulse.is_alive()
 
 
+def test_letting_go_reaches_the_bus() -> None:
+    bus = MemoryBus()
+    subscription = BeatingBus(bus, Pulse(Clock())).subscribe([Topic.EVENTS], Start.EARLIEST)
+    subscription.close()
+    with pytest.raises(BusUnavailableError):
+        subscription.poll(0.0)
+
+
 def test_messages_pass_through_unchanged() -> None:
     bus = BeatingBus(MemoryBus(), Pulse(Clock()))
     subscription = bus.subscribe([Topic.EVENTS], Start.EARLIEST)

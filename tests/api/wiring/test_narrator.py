@@ -11,6 +11,7 @@ import pytest
 
 from paramedic.api.wiring.narration import Theme, lines_of_job, narrate
 from paramedic.api.wiring.narrator import Narrator
+from paramedic.diagnosis.contract import Verdict
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.contract import (
     BusUnavailableError,
@@ -102,3 +103,44 @@ def test_the_expected_end_of_a_spare_is_not_worth_a_line() -> None:
         details={"signal": 9, "expected": True},
     )
     assert narrate(ended) is None
+
+
+def test_what_is_on_the_bus_at_the_end_is_told_before_it_is_over() -> None:
+    bus, out = MemoryBus(), io.StringIO()
+    publisher = bus.publisher()
+    for generation in range(300):
+        publisher.publish(Topic.EVENTS, "a/0", event(generation=generation, state="x").to_json())
+    narrator = Narrator(lines_of_job("train"), subscriber(bus), out, poll_seconds=60.0)
+    narrator.start()
+    narrator.close(10.0)
+    assert out.getvalue().count("\n") == 300
+
+
+def test_a_bus_that_comes_back_is_told_on_and_nothing_twice() -> None:
+    bus, out = MemoryBus(), io.StringIO()
+    heard, tried = threading.Semaphore(0), threading.Semaphore(0)
+    publisher = bus.publisher()
+
+    def hear(said: Event | Verdict) -> list[str]:
+        heard.release()
+        return [f"generation {said.generation}"]
+
+    def subscribe(topics: Sequence[Topic]) -> Subscription:
+        tried.release()
+        return bus.subscribe(topics, Start.EARLIEST)
+
+    narrator = Narrator(hear, subscribe, out, poll_seconds=0.01, retry_seconds=0.001)
+    publisher.publish(Topic.EVENTS, "a/0", event(generation=1, state="x").to_json())
+    narrator.start()
+    assert heard.acquire(timeout=10.0)
+    bus.fail("gone")
+    assert all(tried.acquire(timeout=10.0) for _ in range(2))
+    bus.heal()
+    publisher.publish(Topic.EVENTS, "a/0", event(generation=2, state="x").to_json())
+    assert heard.acquire(timeout=10.0)
+    narrator.close(10.0)
+    assert out.getvalue().splitlines() == [
+        "paramedic: generation 1",
+        "paramedic: the bus does not answer; training goes on",
+        "paramedic: generation 2",
+    ]

@@ -65,3 +65,39 @@ def test_a_folder_that_is_gone_is_said_once_and_hurts_nobody(
             signs.beat()
             clock.now += 1.0
     assert [record.message.startswith("no sign of life") for record in caplog.records] == [True]
+
+
+def test_a_folder_that_goes_away_again_is_said_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock, folder = Clock(), tmp_path / "run"
+    signs = SignFile(folder / "diagnose.alive", clock)
+    with caplog.at_level(logging.WARNING):
+        for is_there in (False, True, False, False):
+            if is_there:
+                folder.mkdir()
+            elif folder.exists():
+                (folder / "diagnose.alive").unlink()
+                folder.rmdir()
+            signs.beat()
+            clock.now += 1.0
+    assert len(caplog.records) == 2
+
+
+def test_a_clock_that_was_set_back_makes_nobody_younger_than_now(tmp_path: Path) -> None:
+    clock, path = Clock(), tmp_path / "diagnose.alive"
+    signs, reader = SignFile(path, clock), SignReader(path, clock)
+    signs.beat()
+    clock.now -= 3600.0
+    assert reader.silent_seconds() == 0.0
+    signs.beat()
+    assert path.stat().st_mtime == pytest.approx(clock.now)
+
+
+def test_the_limit_itself_is_alive(tmp_path: Path) -> None:
+    clock = Clock()
+    reader = SignReader(tmp_path / "never", clock, limit_seconds=5.0)
+    clock.now += 5.0
+    assert reader.is_alive()
+    clock.now += 0.001
+    assert not reader.is_alive()
