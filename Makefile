@@ -11,6 +11,10 @@ BUS ?= embedded
 FORMAT ?= table
 SOURCES := ingest models diagnosis remediation api tests benchmarks examples
 export PATH := $(CURDIR)/.tools/usr/bin:$(PATH)
+# Where this is set, every run compiles every test anew, which takes longer than to run them.
+export PYTHONDONTWRITEBYTECODE :=
+# Thousands of small files and databases: memory spares the disk.
+export PYTEST_DEBUG_TEMPROOT := $(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
 
 .PHONY: help setup demo unit test check format soak clean
 
@@ -26,6 +30,7 @@ unit: setup ## Run the tests that need no server, in seconds.
 	@$(BIN)/pytest -q -n auto --dist worksteal
 
 test: unit .tools/.installed ## Run every test, those with real servers and real training too.
+	@$(BIN)/pytest -q -m long -n auto --dist worksteal --timeout 600
 	@$(BIN)/pytest -q -m connected --timeout 600 --durations 10
 
 check: setup ## Check format, lint, types and the import contracts.

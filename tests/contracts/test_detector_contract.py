@@ -30,7 +30,7 @@ Build = Callable[[], Detector]
 LATENESS_SECONDS = 3
 DETECTORS: dict[str, Build] = {"paramedic": lambda: DetectorConfig().build(JOB)}
 
-pytestmark = pytest.mark.parametrize("build", DETECTORS.values(), ids=DETECTORS)
+pytestmark = [pytest.mark.long, pytest.mark.parametrize("build", DETECTORS.values(), ids=DETECTORS)]
 _few = settings(
     max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

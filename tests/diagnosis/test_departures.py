@@ -11,6 +11,9 @@ from paramedic.diagnosis.departures import Departure, DepartureWatch
 from paramedic.diagnosis.settings import DepartureSettings
 from paramedic.ingest.contract import Entity
 
+pytestmark = pytest.mark.long
+
+
 QUICK = DepartureSettings(smoothing_seconds=(3.0,))
 """One pace costs half of two."""
 ONSET = 45

@@ -22,6 +22,9 @@ from diagnosis.synthetic import (
 from paramedic.diagnosis.contract import Fault, Status, Verdict
 from paramedic.ingest.contract import Entity, Event, EventKind, Table, TelemetryBatch
 
+pytestmark = pytest.mark.long
+
+
 SLOW, SPARE = 1, 4
 SLOW_FROM, ENDED_AT, TRAINS_AT = 30, 46.2, 47.4
 

@@ -25,6 +25,9 @@ from paramedic.diagnosis.judged_metrics import peers_part
 from paramedic.diagnosis.settings import DepartureSettings
 from paramedic.ingest.contract import Entity, Event, EventKind, NodeName
 
+pytestmark = pytest.mark.long
+
+
 ONE_PACE = DetectorConfig(departure=DepartureSettings(smoothing_seconds=(3.0,)))
 QUICK = replace(
     ONE_PACE,

@@ -32,6 +32,9 @@ from paramedic.diagnosis.detector import DetectorConfig
 from paramedic.diagnosis.settings import StandstillSettings
 from paramedic.ingest.contract import Entity, EventKind, TelemetryBatch
 
+pytestmark = pytest.mark.long
+
+
 STOPPED_AT = 30
 QUICK = DetectorConfig(
     standstill=StandstillSettings(

@@ -19,6 +19,9 @@ from paramedic.diagnosis.contract import (
 )
 from paramedic.ingest.contract import Entity
 
+pytestmark = pytest.mark.long
+
+
 SLOW_FROM = 60
 LATENESS_AND_BATCH = 4
 """The slot closes 3 s after its end, and is published when its second is over."""

@@ -19,6 +19,9 @@ from house.anatomy import (
     read_tree,
 )
 
+pytestmark = pytest.mark.long
+
+
 REPOSITORY = Path(__file__).parents[2]
 PARTS = ("ingest", "models", "diagnosis", "remediation", "api")
 ROOTS = [REPOSITORY / part for part in PARTS]

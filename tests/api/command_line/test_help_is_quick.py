@@ -26,34 +26,38 @@ HEAVY = (
 PROBE = """
 import json, sys
 from paramedic.api.command_line.main import main
-try:
-    main(sys.argv[1:])
-except SystemExit:
-    pass
-print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+for call in json.loads(sys.argv[1]):
+    try:
+        main(call)
+    except SystemExit:
+        pass
+    modules = sorted({name.partition(".")[0] for name in sys.modules})
+    print("MODULES " + json.dumps([call, modules]))
 """
+CALLS = [
+    ["--help"],
+    ["run", "--port", "many", "--", "true"],  # refused
+    *([verb, "--help"] for verb in VERBS),
+]
 
 
-def modules_after(*arguments: str) -> set[str]:
+def test_neither_help_nor_a_refused_call_imports_anything_heavy() -> None:
+    """All in one process: the first call that imports something is the one that is told."""
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, *arguments],
+        [sys.executable, "-c", PROBE, json.dumps(CALLS)],
         capture_output=True,
         text=True,
         timeout=60,
         check=True,
     )
-    return set(json.loads(done.stdout.splitlines()[-1]))
+    told = [line for line in done.stdout.splitlines() if line.startswith("MODULES ")]
+    assert len(told) == len(CALLS)
+    for line in told:
+        call, modules = json.loads(line.removeprefix("MODULES "))
+        assert set(modules) & set(HEAVY) == set(), call
 
 
-@pytest.mark.parametrize("arguments", [("--help",), *((verb, "--help") for verb in VERBS)])
-def test_help_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:
-    assert modules_after(*arguments) & set(HEAVY) == set()
-
-
-def test_a_refused_call_imports_nothing_heavy() -> None:
-    assert modules_after("run", "--port", "many", "--", "true") & set(HEAVY) == set()
-
-
+@pytest.mark.long
 def test_help_answers_within_a_blink() -> None:
     # Processor time, so that a busy machine does not fail the test; the best of five.
     assert min(processor_seconds_of_help() for _ in range(5)) < 0.15

@@ -25,6 +25,8 @@ from ingest.recordings.recorded import (
 from paramedic.ingest.contract import Entity, Event, TelemetryBatch
 from paramedic.ingest.recordings.moment import MICROSECONDS
 
+pytestmark = pytest.mark.long
+
 
 @dataclass(frozen=True)
 class Lying:

@@ -33,6 +33,9 @@ from paramedic.ingest.recordings.errors import (
 )
 from paramedic.ingest.recordings.ring import Ring, RingConfig, segments, size_of
 
+pytestmark = pytest.mark.long
+
+
 OTHER = JobName("gpt")
 NOTHING_ELSE = 10**12
 

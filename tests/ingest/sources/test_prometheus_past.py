@@ -13,6 +13,9 @@ from paramedic.ingest.sources.prometheus.past import affordable_past_seconds
 from paramedic.ingest.sources.prometheus.plan import QueryPlan
 from servers.scripted_prometheus import ScriptedPrometheus, every_second
 
+pytestmark = pytest.mark.long
+
+
 SETTINGS = PrometheusSettings(
     "http://p:9090", ("DCGM_.*",), past_seconds=900, past_sample_limit=12_000
 )

@@ -19,6 +19,9 @@ from paramedic.ingest.synthetic.pace import Pace
 from paramedic.ingest.synthetic.phases import Pause, Schedule
 from paramedic.ingest.synthetic.randomness import Dice
 
+pytestmark = pytest.mark.long
+
+
 SHAPE = (2, 3)
 PARTS = ("loading", "busy", "spinning", "collective", "optimizer", "evaluating", "saving", "idle")
 

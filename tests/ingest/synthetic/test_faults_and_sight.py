@@ -19,6 +19,9 @@ from paramedic.ingest.synthetic.layout import Layout
 from paramedic.ingest.synthetic.randomness import Dice
 from paramedic.ingest.synthetic.recording import stamped
 
+pytestmark = pytest.mark.long
+
+
 CONFIG = configured()
 LAYOUT = Layout(CONFIG.shape, Dice(0))
 PLAN = FaultPlan("tensor_loss", NodeName("node-0002"), 3, onset=10, end=20, strength=0.4)

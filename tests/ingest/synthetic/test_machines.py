@@ -27,6 +27,9 @@ from paramedic.ingest.synthetic.layout import Layout
 from paramedic.ingest.synthetic.randomness import Dice
 from paramedic.ingest.synthetic.silicon import POWER_CAP, THERMAL_SLOWDOWN
 
+pytestmark = pytest.mark.long
+
+
 STEADY = configured(work=never_pausing())
 
 

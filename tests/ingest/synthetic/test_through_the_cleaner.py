@@ -21,6 +21,9 @@ from paramedic.ingest.synthetic.exposition.gpu_page import Attribution, GpuPages
 from paramedic.ingest.synthetic.exposition.node_page import NodePages
 from paramedic.ingest.synthetic.reading import AGENT_ONLY, Second
 
+pytestmark = pytest.mark.long
+
+
 Cell = tuple[NodeName, int | None, str]
 LACKING_IN_OLD = ("gpu_row_remap_pending", "gpu_throttle_reasons", "gpu_recovery_action")
 STORM = Weather(congestion_per_day=9000.0, replays_per_gpu_day=40_000.0)

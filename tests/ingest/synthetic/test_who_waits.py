@@ -22,6 +22,9 @@ from paramedic.ingest.synthetic.causes import Causes
 from paramedic.ingest.synthetic.cluster import SyntheticCluster
 from paramedic.ingest.synthetic.faults.plan import FaultPlan
 
+pytestmark = pytest.mark.long
+
+
 SLOW = (1, 2)
 BEFORE, AFTER = WARM - 8, WARM + 2
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,9 @@ from paramedic.ingest.contract import Entity, Event, JobName, TelemetryBatch
 from paramedic.ingest.windows.clocks import NodeClocks
 from paramedic.ingest.windows.configuration import WindowConfig
 from paramedic.ingest.windows.job import JobWindows
+
+pytestmark = pytest.mark.long
+
 
 Batches = Callable[..., TelemetryBatch]
 CONFIG = WindowConfig(window_seconds=8, history_seconds=4, ahead_seconds=30)

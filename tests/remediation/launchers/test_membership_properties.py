@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -26,6 +27,9 @@ from remediation.launchers.rehearsal import ImaginedWorker, Rehearsal
 
 if TYPE_CHECKING:
     from paramedic.ingest.contract import NodeName
+
+pytestmark = pytest.mark.long
+
 
 RANKS = 3
 PICK = st.integers(min_value=0, max_value=9)

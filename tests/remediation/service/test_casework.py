@@ -243,6 +243,7 @@ def test_a_budget_survives_the_end_of_the_process(
     again.close()
 
 
+@pytest.mark.long
 @settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -29,6 +29,9 @@ from paramedic.remediation.service import Service
 from paramedic.remediation.store.database import open_database
 from paramedic.remediation.store.store import Store, Transaction
 
+pytestmark = pytest.mark.long
+
+
 LLAMA = JobName("llama")
 POINTS_OF_ONE_STORY = 23
 """So many, and the action has succeeded; a test below holds it."""

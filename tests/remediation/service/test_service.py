@@ -212,6 +212,7 @@ def test_run_ends_when_it_is_told_to(house: Any, verdict_of: Build) -> None:
     assert not thread.is_alive()
 
 
+@pytest.mark.long
 @settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -54,6 +54,7 @@ class Bench:
         ]
 
 
+@pytest.mark.long
 def test_a_step_that_succeeds_is_committed_once() -> None:
     bench = Bench()
     assert bench.attempts.run(lambda: "loss") == "loss"

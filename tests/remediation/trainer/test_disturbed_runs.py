@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import Any
 
 import numpy
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +24,9 @@ from paramedic.remediation.trainer.state_encoding import decode_state, encode_st
 from paramedic.remediation.trainer.step_meter import StepMeter
 from paramedic.remediation.trainer.step_times import SecondOfSteps
 from remediation.trainer.imagined_job import ImaginedControl, ImaginedMembership
+
+pytestmark = pytest.mark.long
+
 
 STEPS = 4
 MICRO_BATCHES = 3
