@@ -110,7 +110,7 @@ def test_what_is_on_the_bus_at_the_end_is_told_before_it_is_over() -> None:
     publisher = bus.publisher()
     for generation in range(300):
         publisher.publish(Topic.EVENTS, "a/0", event(generation=generation, state="x").to_json())
-    narrator = Narrator(lines_of_job("train"), subscriber(bus), out, poll_seconds=60.0)
+    narrator = Narrator(lines_of_job("train"), subscriber(bus), out, poll_seconds=0.01)
     narrator.start()
     narrator.close(10.0)
     assert out.getvalue().count("\n") == 300
