@@ -58,7 +58,7 @@ class KafkaSettings:
     prefix: str = _setting("paramedic", "What the topics' names begin with.")
     partitions: int = _setting(8, "Of topics that have to be created.", 1, 10000)
     compression: str = _setting(
-        "gzip", "How producers compress: `none`, `gzip`, `snappy`, `lz4` or `zstd`."
+        "lz4", "How producers compress: `none`, `gzip`, `snappy`, `lz4` or `zstd`."
     )
     security_protocol: str = _setting(
         "plaintext",
