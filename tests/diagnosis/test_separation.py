@@ -71,6 +71,11 @@ def test_who_departs_by_much_less_than_the_farthest_is_its_victim() -> None:
     assert named(scene, (1, 6)) == [1]
 
 
+def test_the_only_mate_of_a_culprit_is_its_victim() -> None:
+    apart = tuple(w - b for w, b in zip(WORKS, WAITS, strict=True))
+    assert named(picture({**block(0, 4), (4, 3): apart}), (0, 4)) == [4]
+
+
 def test_nobody_is_suspected_of_nothing() -> None:
     assert culprits([], victim_share=0.5) == []
     assert culprits([Suspect(0, 0, 8.0, 0.0)], victim_share=0.5)[0].circle == 0

@@ -9,7 +9,7 @@ part of all nodes stands apart, nobody is accused: something befalls the job.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +35,8 @@ _SUSPECT = 1 / 3
 _NODE_STEADY_SHARE = 1.0
 """Hosts are no clones: one of them serves files, another logs. Their steady differences are taken
 off up to their peers' whole level, where GPUs' are up to the model's own share."""
+_NODE_FLOOR_SHARE = 0.1
+"""And a few percent more or less of what a host does mean nothing, however steady its peers are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,9 @@ class DepartureWatch:
         self._tests: dict[Entity, list[PacedTest]] = {Entity.GPU: [], Entity.NODE: []}
         for pace in settings.smoothing_seconds:
             config = PeerDepartureConfig(smoothing_seconds=pace)
-            hosts = PeerDepartureConfig(smoothing_seconds=pace, forgiven_share=_NODE_STEADY_SHARE)
+            hosts = replace(
+                config, forgiven_share=_NODE_STEADY_SHARE, floor_share=_NODE_FLOOR_SHARE
+            )
             self._tests[Entity.GPU] += [
                 PacedTest(config.build(), pace, glitch, is_among_siblings=siblings)
                 for siblings in (False, True)

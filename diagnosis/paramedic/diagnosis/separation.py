@@ -3,7 +3,7 @@
 In a synchronous job everybody waits for a slow machine, and those that share a stage with it wait
 alike: they depart from the rest of the job as a block, and can be as far out as the culprit. What
 tells the culprit is that it stands apart from its block too. So a suspect is measured by its
-distance from the other nodes that come nearest to it, not from the middle of all.
+distance from the other node that comes nearest to it, not from the middle of all.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from paramedic.models.circles import Circles
     from paramedic.models.contract import AnomalyScores
 
-_NEIGHBOURS = 2
-"""Two nodes may have the same fault; where one has more neighbours than that, they are a block."""
 _APART = 0.5
-"""Who is this share of its own departure away from its neighbours does not belong to them."""
+"""Who is this share of its own departure away from its neighbour does not belong to it."""
 _LARGEST_SET = 3
 """So many alike nodes without anybody who stands apart have the same fault; more are a block of
 victims whose culprit shows nothing."""
@@ -41,7 +39,7 @@ class Suspect:
     departure: float
     """How far out the row is."""
     separation: float
-    """How far it is from the other nodes that are nearest to it."""
+    """How far it is from the other node that is nearest to it."""
 
     @property
     def stands_apart(self) -> bool:
@@ -63,8 +61,7 @@ class Picture:
         away = _size(self._rows[members])
         at = int(members[int(away.argmax())])
         others = np.delete(_size(self._middles - self._rows[at]), circle)
-        nearest = np.sort(others)[:_NEIGHBOURS]
-        return Suspect(circle, at, float(away.max()), float(nearest[-1]) if nearest.size else 0.0)
+        return Suspect(circle, at, float(away.max()), float(others.min(initial=np.inf)))
 
     def alike(self, suspect: Suspect) -> tuple[int, ...]:
         """The rows of the suspect's node that depart as it does, itself among them."""

@@ -142,7 +142,7 @@ class DepartureSettings:
     """Slots left out after a checkpoint or an evaluation."""
     largest_crowd_share: float = 1 / 3
     """When more of the rows or nodes than this depart, nobody can be accused."""
-    victim_share: float = 0.5
+    victim_share: float = 0.75
     """Who stands apart by less than this share of the farthest is its victim: whoever waits for a
     slow machine works differently too."""
     healthy_seconds_to_resolve: float = 60.0
