@@ -107,7 +107,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--cost", action="store_true", help="measure nothing but the cost")
     asked = parser.parse_args(arguments)
     if asked.cost:
-        print(json.dumps({"cost": [cost(64), cost(1000)], "machine": platform.processor()}))
+        sys.stdout.write(
+            json.dumps({"cost": [cost(64), cost(1000)], "machine": platform.processor()}) + "\n"
+        )
         return 0
     alarms = healthy(asked.hours, asked.nodes, asked.every)
     rows = [
@@ -123,7 +125,7 @@ def main(arguments: Sequence[str]) -> int:
         "false_alarms_per_job_day": len(alarms) / days if days else None,
         "faults": [_summary(row) for row in rows],
     }
-    print(json.dumps(answer))
+    sys.stdout.write(json.dumps(answer) + "\n")
     return int(bool(alarms) or any(row.wrong for row in rows))
 
 
@@ -184,7 +186,10 @@ def _detector(first: TelemetryBatch, every: int) -> JobDetector:
     """One that has heard what `collect` says of a job."""
     detector = DetectorConfig().build(first.job)
     begun = datetime.fromtimestamp(first.second + 60, UTC)
-    details = {"state": "training", "sampling_seconds": every}
+    details: dict[str, str | int | float | bool | None] = {
+        "state": "training",
+        "sampling_seconds": every,
+    }
     detector.record(Event(begun, EventKind.JOB_STATE, first.job, generation=0, details=details))
     return detector
 
@@ -212,7 +217,8 @@ def _noise(
     cards = tuple(range(gpus)) * nodes
     for second in range(count):
         columns = {
-            f"metric_{at:02d}_ratio": rng.normal(0.5, 0.02, nodes * gpus) for at in range(metrics)
+            f"metric_{at:02d}_ratio": tuple(rng.normal(0.5, 0.02, nodes * gpus).tolist())
+            for at in range(metrics)
         }
         table = Table(Entity.GPU, names, cards, columns)
         yield TelemetryBatch(job, 0, second, (table,))
@@ -237,7 +243,8 @@ def _summary(row: Row) -> dict[str, object]:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 if __name__ == "__main__":

@@ -4,12 +4,13 @@
 
 One job of 512 nodes × 8 GPUs × 20 metrics, batched by 1, 64 and 512 nodes a message, written as the
 product's producer writes by default: bodies as they are, compressed by Kafka's producer with lz4.
-Both ways decompress. `--compression` takes another of Kafka's ways; `--body zlib` makes messages that only the product can open, as those
-of other writers may be, and which the bare loop has an easy time with. The bare loop is
-`KafkaConsumer.poll` with the library's defaults and does nothing with what it gets; ours polls the
-product's subscription, decodes, writes the windows and takes each window that closes. Both run by
-turns in one process, so that what else the machine does meets both. `ratio` is the median of the
-pairs' ratios of messages a second; processor time is that of this process alone.
+Both ways decompress. `--compression` takes another of Kafka's ways; `--body zlib` makes messages
+that only the product can open, as those of other writers may be, and which the bare loop has an
+easy time with. The bare loop is `KafkaConsumer.poll` with the library's defaults and does nothing
+with what it gets; ours polls the product's subscription, decodes, writes the windows and takes each
+window that closes. Both run by turns in one process, so that what else the machine does meets both.
+`ratio` is the median of the pairs' ratios of messages a second; processor time is that of this
+process alone.
 """
 
 from __future__ import annotations

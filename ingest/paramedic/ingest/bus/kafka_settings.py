@@ -36,7 +36,7 @@ class KafkaCompression(StrEnum):
     SNAPPY = "snappy"
     """Needs python-snappy."""
     LZ4 = "lz4"
-    """A fiftieth of gzip's work and half as much again on the wire; the extras bring its package."""
+    """A fiftieth of gzip's work, half as much again on the wire; the extras bring its package."""
     ZSTD = "zstd"
     """Needs zstandard."""
 
