@@ -34,6 +34,7 @@ from kafka.protocol.producer import (
     ProduceRequest,
     ProduceResponse,
 )
+from kafka.record.util import calc_crc32c
 
 from servers.scripted_sasl import SASL_REQUESTS, SaslServer
 
@@ -42,7 +43,7 @@ MESSAGE_TOO_LARGE = 10
 NOT_AUTHORIZED = 29
 ALREADY_EXISTS = 36
 _LATEST = -1
-_RECORD_COUNT_AT = 57  # in a record batch of magic 2
+_CHECKSUM_AT, _ATTRIBUTES_AT, _RECORD_COUNT_AT = 17, 21, 57  # in a record batch of magic 2
 _VERSIONS = {
     ProduceRequest: 8,
     FetchRequest: 4,
@@ -102,6 +103,12 @@ class ScriptedKafka:
             if name == topic
             for _, data in batches
         )
+
+    def claim_compression(self, topic: str, codec: int) -> None:
+        """Let the record batches of a topic say that they are compressed so."""
+        for partition, batches in self._batches.items():
+            if partition[0] == topic:
+                self._batches[partition] = [(at, _compressed(data, codec)) for at, data in batches]
 
     def _versions(self, _request: Any) -> Any:
         make = ApiVersionsResponse.ApiVersion
@@ -233,6 +240,13 @@ class ScriptedKafka:
             for topic in request.topics
         ]
         return ListOffsetsResponse(topics=topics, throttle_time_ms=0)
+
+
+def _compressed(batch: bytes, codec: int) -> bytes:
+    """A record batch of magic 2 with other attributes, and the checksum over them."""
+    covered = struct.pack(">h", codec) + batch[_ATTRIBUTES_AT + 2 :]
+    checksum = struct.pack(">I", calc_crc32c(covered))
+    return batch[:_CHECKSUM_AT] + checksum + covered
 
 
 @contextmanager

@@ -192,6 +192,21 @@ def test_a_compression_that_is_not_installed_says_what_to_install(broker: Script
         KafkaBus(_with(settings, KafkaCompression.SNAPPY)).publisher()
 
 
+def test_messages_in_a_compression_that_is_not_installed_say_what_to_do(
+    broker: ScriptedKafka,
+) -> None:
+    settings = settings_of(broker, KafkaSecurity())
+    publisher = KafkaBus(_with(settings, KafkaCompression.NONE)).publisher()
+    publisher.publish(Topic.EVENTS, "k", b"by somebody else")
+    publisher.flush(5.0)
+    publisher.close()
+    broker.claim_compression("paramedic.events.v1", codec=2)
+    subscription = KafkaBus(settings).subscribe([Topic.EVENTS], Start.EARLIEST)
+    with pytest.raises(BusSettingError, match=r"snappy.*install its package"):
+        subscription.poll(5.0)
+    subscription.close()
+
+
 def _with(settings: KafkaSettings, compression: KafkaCompression) -> KafkaSettings:
     return KafkaSettings(
         settings.servers, partitions=1, connect_seconds=1.0, compression=compression

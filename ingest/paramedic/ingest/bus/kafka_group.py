@@ -25,7 +25,7 @@ from kafka.structs import OffsetAndMetadata
 from paramedic.ingest.bus.group import Claim, Delivery, Marks
 from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
 from paramedic.ingest.bus.kafka_silence import KafkaSilence
-from paramedic.ingest.bus.kafka_subscription import lag_of, message_of
+from paramedic.ingest.bus.kafka_subscription import lag_of, message_of, poll_failure
 from paramedic.ingest.contract import BusAddressError, BusUnavailableError, Message, Topic
 
 _LOG = logging.getLogger(__name__)
@@ -104,7 +104,7 @@ class KafkaMembership:
         """What has changed and arrived, waiting at most the time-out.
 
         Raises BusUnavailableError when closed, or when the broker has been away for longer than
-        `reconnect_seconds`.
+        `reconnect_seconds`; BusSettingError for messages in a compression that is not installed.
         """
         if self._closed:
             raise BusUnavailableError("this membership is closed: make a new one")
@@ -112,7 +112,7 @@ class KafkaMembership:
             batches = self._consumer.poll(timeout_ms=int(timeout_seconds * 1000))
             lost, gained = self._take_assignment()
         except KafkaError as error:
-            raise no_broker(self._settings, str(error)) from error
+            raise poll_failure(self._settings, error) from error
         messages = self._messages(batches)
         self._silence.watch(bool(batches), TopicPartition(min(self._topics), 0))
         return Delivery(lost, gained, messages)

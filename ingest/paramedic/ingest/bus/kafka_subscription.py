@@ -7,11 +7,18 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kafka import KafkaConsumer, TopicPartition
-from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka.errors import KafkaError, KafkaTimeoutError, UnsupportedCodecError
 
 from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
 from paramedic.ingest.bus.kafka_silence import KafkaSilence
-from paramedic.ingest.contract import BusUnavailableError, Message, Start, Topic
+from paramedic.ingest.contract import (
+    BusError,
+    BusSettingError,
+    BusUnavailableError,
+    Message,
+    Start,
+    Topic,
+)
 
 _LOG = logging.getLogger(__name__)
 
@@ -43,7 +50,7 @@ class KafkaSubscription:
         """Messages that have arrived, waiting at most the time-out for the first.
 
         Raises BusUnavailableError when closed, or when the broker has been away for longer than
-        `reconnect_seconds`.
+        `reconnect_seconds`; BusSettingError for messages in a compression that is not installed.
         """
         if self._closed:
             raise BusUnavailableError("this subscription is closed: make a new one")
@@ -51,7 +58,7 @@ class KafkaSubscription:
         try:
             batches = self._consumer.poll(timeout_ms=int(timeout_seconds * 1000))
         except KafkaError as error:
-            raise no_broker(self._settings, str(error)) from error
+            raise poll_failure(self._settings, error) from error
         messages = [
             message_of(self._topics[record.topic], record)
             for records in batches.values()
@@ -118,6 +125,16 @@ class KafkaSubscription:
         except KafkaError as error:
             raise no_broker(self._settings, str(error)) from error
         return partitions
+
+
+def poll_failure(settings: KafkaSettings, error: KafkaError) -> BusError:
+    """What to raise when a poll has raised this."""
+    if isinstance(error, UnsupportedCodecError):
+        return BusSettingError(
+            f"messages at {settings.described()} are compressed in a way that cannot be read here"
+            f" ({error}): install its package, or let the producer use another compression"
+        )
+    return no_broker(settings, str(error))
 
 
 def message_of(topic: Topic, record: Any) -> Message:  # the library ships no types
