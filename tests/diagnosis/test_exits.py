@@ -16,6 +16,9 @@ from diagnosis.synthetic import (
 from paramedic.diagnosis.contract import Fault, Phase, Severity, Status, Tier, Verdict
 from paramedic.ingest.contract import EventKind
 
+pytestmark = pytest.mark.long
+
+
 DIED_AT = 50.25
 
 

@@ -13,6 +13,9 @@ from diagnosis.healthy import KINDS, Healthy, alarms, slots_to_name, with_rate
 from paramedic.diagnosis.noise import Wander, noise_of_others
 from paramedic.diagnosis.sequential import Noise
 
+pytestmark = pytest.mark.long
+
+
 ASSUMED = Noise.correlated(0.4)
 
 

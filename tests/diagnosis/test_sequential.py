@@ -17,6 +17,9 @@ from paramedic.diagnosis.sequential import (
     slots_to_false_alarm,
 )
 
+pytestmark = pytest.mark.long
+
+
 INDEPENDENT = Noise()
 
 

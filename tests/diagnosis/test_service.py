@@ -16,6 +16,9 @@ from paramedic.ingest.batch.encode import encode
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.contract import BusUnavailableError, DeadLetter, Event, JobName, Start, Topic
 
+pytestmark = pytest.mark.long
+
+
 CONFIG = DiagnoseConfig(poll_seconds=0.0)
 
 

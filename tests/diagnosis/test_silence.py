@@ -27,6 +27,9 @@ from paramedic.diagnosis.detector import DetectorConfig
 from paramedic.diagnosis.settings import SilenceSettings
 from paramedic.ingest.contract import Entity, TelemetryBatch
 
+pytestmark = pytest.mark.long
+
+
 FROZEN_AT = 40
 
 

@@ -13,6 +13,9 @@ from paramedic.models.circles import Circles
 from paramedic.models.contract import AnomalyScores
 from paramedic.models.peer_departure import PeerDeparture, PeerDepartureConfig
 
+pytestmark = pytest.mark.long
+
+
 Array = NDArray[np.float64]
 METRICS = ("busy_ratio", "errors_per_second")
 LONG = 90

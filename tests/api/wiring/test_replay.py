@@ -38,6 +38,9 @@ from paramedic.ingest.recordings.reading import open_recording
 from paramedic.ingest.recordings.shelves import JobShelf
 from paramedic.ingest.recordings.writing import RecordingWriter
 
+pytestmark = pytest.mark.long
+
+
 LATENESS = timedelta(seconds=3)
 SLOW = Scene(ranks=4, seconds=100, slow={2: 2.0}, slow_from=40)
 FROZEN = Scene(ranks=4, seconds=60, frozen={1: 30})

@@ -17,6 +17,9 @@ from paramedic.ingest.sources.scraping.targets import targets_of_lines
 from servers.exporters import Exporter, exporter
 from servers.telemetry_sink import KeepingSink, running
 
+pytestmark = pytest.mark.long
+
+
 PAGE = 'DCGM_FI_DEV_GPU_TEMP{gpu="0",UUID="GPU-1"} 61\nnode_load1 3.5\nbroken{ 1\n'
 QUICK = ScrapeSettings(0.05, timeout_seconds=1, retry_limit_seconds=0.1)
 

@@ -28,6 +28,9 @@ from servers.prometheus import free_port
 from servers.scripted_prometheus import ScriptedPrometheus, every_second
 from servers.telemetry_sink import HurriedStop, Running, running
 
+pytestmark = pytest.mark.long
+
+
 SPEED = 20.0
 NODE = NodeName("node-1")
 

@@ -19,6 +19,8 @@ from paramedic.remediation.trainer.step_meter import StepMeter
 from paramedic.remediation.trainer.step_times import SecondOfSteps
 from remediation.trainer.imagined_job import ImaginedControl, ImaginedMembership, failing
 
+pytestmark = pytest.mark.long
+
 
 class Bench:
     def __init__(self, folder: Path | None = None) -> None:
@@ -54,7 +56,6 @@ class Bench:
         ]
 
 
-@pytest.mark.long
 def test_a_step_that_succeeds_is_committed_once() -> None:
     bench = Bench()
     assert bench.attempts.run(lambda: "loss") == "loss"
