@@ -38,12 +38,18 @@ def test_a_gpu_that_departs_either_way_is_named_within_15_seconds(factor: float)
 
 
 def test_several_gpus_of_a_node_are_the_nodes_trouble() -> None:
-    assert list(named(Crowd(faults=(Fault(5, 0.5),)))) == [(name(5), None)]
+    found = named(Crowd(faults=(Fault(5, 0.5),), seconds=82))
+    assert list(found) == [(name(5), None)]
+    assert ONSET + 29 <= found[name(5), None] <= ONSET + 35
+
+
+def test_a_node_that_is_late_with_data_for_some_seconds_is_no_departure() -> None:
+    assert named(Crowd(faults=(Fault(5, 0.5, last=ONSET + 15),), seconds=85)) == {}
 
 
 def test_several_faulty_nodes_are_all_named() -> None:
-    faults = (Fault(1, 0.5), Fault(6, 0.6))
-    assert set(named(Crowd(faults=faults, seconds=80))) == {(name(1), None), (name(6), None)}
+    faults = (Fault(1, 0.5), Fault(6, 0.5))
+    assert set(named(Crowd(faults=faults, seconds=82))) == {(name(1), None), (name(6), None)}
 
 
 def test_when_more_than_a_third_departs_nobody_is_accused() -> None:
@@ -78,7 +84,7 @@ def test_a_glitch_of_one_sample_is_no_departure() -> None:
 def test_a_chore_on_a_host_is_no_departure_but_a_host_that_stays_so_is() -> None:
     busy = Fault(3, 4.0, metric="cpu_utilization_ratio", entity=Entity.NODE)
     assert named(Crowd(faults=(replace(busy, last=70),), seconds=85)) == {}
-    soon = replace(QUICK, node_harmless_seconds=20.0)
+    soon = replace(QUICK, host_harmless_seconds=20.0)
     assert list(named(Crowd(faults=(busy,), seconds=85), soon)) == [(name(3), None)]
 
 

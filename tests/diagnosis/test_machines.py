@@ -170,7 +170,7 @@ def test_hosts_without_gpus_have_no_peers() -> None:
         replace(batch, tables=tuple(t for t in batch.tables if t.entity is Entity.NODE))
         for batch in Crowd(seconds=60, faults=(busy,)).batches()
     ]
-    soon = replace(QUICK, departure=replace(QUICK.departure, node_harmless_seconds=10.0))
+    soon = replace(QUICK, departure=replace(QUICK.departure, host_harmless_seconds=10.0))
     assert judge(merged(batches, [training()]), soon) == []
 
 

@@ -26,6 +26,7 @@ _WORTH_MENTION = 3.0
 """A metric this far from the peers (in robust standard deviations) is worth mentioning."""
 _TELLING_SHARE = 0.25
 """Of the metrics with so much of the largest deviation, the one that lost most is named."""
+_LEAST_TOLD_SHARE = 0.1
 _KINDS = {Entity.GPU: "GPU ", Entity.NODE: "host "}
 _CONFIDENCE_UNHEARD = 0.9
 _WORDS = {
@@ -52,8 +53,8 @@ def finding_of_departure(
     settings: DepartureSettings,
 ) -> Finding:
     """The accusation with its numbers."""
-    since = int(departure.test.evidence.since[departure.at])
-    evidence = _evidence(departure, moment(since))
+    onset = moment(departure.since)
+    evidence = _evidence(departure, onset)
     return Finding(
         node=departure.node,
         rank=None,
@@ -62,9 +63,9 @@ def finding_of_departure(
         phase=Phase.SYMPTOM,
         tier=Tier.PATTERN,
         confidence=_confidence(departure, settings),
-        onset=moment(since),
+        onset=onset,
         detected_at=moment(departure.second),
-        summary=_summary(departure, evidence[0], departure.second - since + 1),
+        summary=_summary(departure, evidence[0]),
         candidates=_candidates(departure, suspicion),
         evidence=evidence,
         gpu=departure.gpu,
@@ -134,9 +135,10 @@ def _evidence(departure: Departure, since: datetime) -> tuple[Evidence, ...]:
 def _told_first(evidence: Evidence, loudest: float) -> float:
     """People understand a loss best; a metric that is much quieter than the loudest never leads."""
     share = _share(evidence)
-    if abs(evidence.deviation) < _TELLING_SHARE * loudest or share is None:
+    is_quiet = abs(evidence.deviation) < _TELLING_SHARE * loudest
+    if is_quiet or share is None or abs(share) < _LEAST_TOLD_SHARE:
         return -math.inf
-    return -share if share < 0 else -1 / share if share else -math.inf
+    return -share if share < 0 else -1 / share
 
 
 def _share(evidence: Evidence) -> float | None:
@@ -146,7 +148,7 @@ def _share(evidence: Evidence) -> float | None:
     return evidence.value / evidence.peers - 1
 
 
-def _summary(departure: Departure, lead: Evidence, seconds: int) -> str:
+def _summary(departure: Departure, lead: Evidence) -> str:
     scores = departure.test.scores
     assert scores is not None  # a departure has been scored
     name = departure.node
@@ -159,7 +161,7 @@ def _summary(departure: Departure, lead: Evidence, seconds: int) -> str:
     against = f"its {len(scores.rows) - len(departure.alike)} peers"
     if departure.test.is_among_siblings:
         against = "the other GPUs of its node"
-    return f"{who} {_change(lead)} against {against} ({_numbers(lead)}, for {seconds} s)"
+    return f"{who} {_change(lead)} against {against} ({_numbers(lead)}, for {departure.seconds} s)"
 
 
 def _change(lead: Evidence) -> str:

@@ -59,6 +59,16 @@ class Departure:
         """The node that is named."""
         return self.row.node
 
+    @property
+    def since(self) -> int:
+        """The second in which the evidence began."""
+        return int(self.test.evidence.since[self.at])
+
+    @property
+    def seconds(self) -> int:
+        """For how long there has been evidence."""
+        return self.second - self.since + 1
+
 
 class DepartureWatch:
     """The tests of one job's GPUs and nodes."""
@@ -66,7 +76,7 @@ class DepartureWatch:
     def __init__(self, settings: DepartureSettings) -> None:
         self._settings = settings
         self._hosts = {kind: _Hosts() for kind in (Entity.GPU, Entity.NODE)}
-        glitch, chore = settings.gpu_harmless_seconds, settings.node_harmless_seconds
+        glitch, chore = settings.gpu_harmless_seconds, settings.host_harmless_seconds
         self._tests: dict[Entity, list[PacedTest]] = {Entity.GPU: [], Entity.NODE: []}
         for pace in settings.smoothing_seconds:
             config = PeerDepartureConfig(smoothing_seconds=pace)
@@ -144,12 +154,27 @@ class DepartureWatch:
             return
         for one in found:
             alike = picture.alike(one)
-            if strongest[list(alike)].max() >= 1:
-                yield self._departure(kind, part, one, alike, strengths)
+            if strongest[list(alike)].max() < 1:
+                continue
+            departure = self._departure(kind, part, one, alike, strengths)
+            if (
+                departure.gpu is not None
+                or departure.seconds >= self._settings.node_harmless_seconds
+            ):
+                yield departure
 
     def _widest(self, kind: Entity) -> PacedTest:
         """The slowest pace against all peers: it has the least noise."""
         return [test for test in self._tests[kind] if not test.is_among_siblings][-1]
+
+    def _is_nodes(self, part: Window, suspect: Suspect, alike: tuple[int, ...], at: int) -> bool:
+        """Whether most GPUs of the node depart, and this one not from the others."""
+        members = self._hosts[Entity.GPU].of(part).members(suspect.circle)
+        half = max(1, len(members) // 2)
+        among = _strongest([t for t in self._tests[Entity.GPU] if t.is_among_siblings])
+        against_all = _strongest([t for t in self._tests[Entity.GPU] if not t.is_among_siblings])
+        suspected = np.count_nonzero(against_all[members] >= _SUSPECT)
+        return len(alike) > half or bool(suspected > half and among[at] < _SUSPECT)
 
     def _departure(
         self,
@@ -159,9 +184,8 @@ class DepartureWatch:
         alike: tuple[int, ...],
         strengths: NDArray[np.float64],
     ) -> Departure:
-        members = self._hosts[kind].of(part).members(suspect.circle)
-        is_nodes = kind is Entity.NODE or len(alike) > max(1, len(members) // 2)
         at = max(alike, key=lambda one: float(strengths[:, one].max()))
+        is_nodes = kind is Entity.NODE or self._is_nodes(part, suspect, alike, at)
         return Departure(
             row=part.rows[at],
             gpu=None if is_nodes else part.rows[at].index,
@@ -170,6 +194,12 @@ class DepartureWatch:
             second=part.last_second,
             alike=alike if is_nodes else (at,),
         )
+
+
+def _strongest(tests: list[PacedTest]) -> NDArray[np.float64]:
+    """Each row's evidence by the test that has most of it."""
+    strongest: NDArray[np.float64] = np.stack([test.strength() for test in tests]).max(axis=0)
+    return strongest
 
 
 def _most(strongest: NDArray[np.float64], nodes: Circles, circle: int) -> float:

@@ -67,8 +67,8 @@ class Picture:
         """The rows of the suspect's node that depart as it does, itself among them."""
         members = self._nodes.members(suspect.circle)
         away = _size(self._rows[members] - self._rows[suspect.at])
-        reach = _APART * min(suspect.separation, suspect.departure)
-        return tuple(members[(away <= reach) | (members == suspect.at)].tolist())
+        is_near = away <= _APART * suspect.departure
+        return tuple(members[is_near | (members == suspect.at)].tolist())
 
 
 def culprits(suspects: Iterable[Suspect], victim_share: float) -> list[Suspect]:

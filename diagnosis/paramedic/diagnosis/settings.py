@@ -132,8 +132,11 @@ class DepartureSettings:
     """A slot less odd than this speaks for a row: one healthy slot in 400 is as odd."""
     gpu_harmless_seconds: float = 8.0
     """However far out a GPU is, it is not named by less than so much of it: sensors glitch."""
-    node_harmless_seconds: float = 120.0
-    """The same of what a host does: chores of a minute or two run there now and then."""
+    node_harmless_seconds: float = 30.0
+    """The same of all GPUs of a node together: what befalls them alike comes through the host, and
+    a host is late with data now and then."""
+    host_harmless_seconds: float = 300.0
+    """The same of what a host does without any effect on GPUs: chores take minutes."""
     least_slots: int = 3
     """No fewer slots than these decide, however wide they are."""
     settle_seconds: int = 20
