@@ -88,6 +88,12 @@ def test_what_was_always_a_little_different_is_no_departure() -> None:
     assert abs(score(values).deviation[2, 0]) < 4
 
 
+def test_who_becomes_like_its_peers_has_not_departed() -> None:
+    values = healthy(slots=150)
+    values[:140, 0, 2] *= 0.86
+    assert abs(score(values).deviation[2, 0]) < 4
+
+
 def test_what_was_always_very_different_is_one() -> None:
     assert score(changed(healthy(), 2, lambda own: own * 0.5, begin=0)).deviation[2, 0] < -8
 

@@ -182,7 +182,10 @@ class PeerDeparture:
         A sensor that hangs departs because all others move on, a machine because it moves.
         """
         memory = self._memory
-        rest = values - level - forgiven
+        difference = values - level
+        # Only ever taken off: who is like its peers has not departed, whatever it was before.
+        taken = np.where(difference * forgiven > 0, _within(forgiven, np.abs(difference)), 0.0)
+        rest = difference - taken
         last, came = memory[_Field.LAST], memory[_Field.CAME]
         has_changed = known & ((values != last) | (memory[_Field.MET] == 0))
         np.copyto(came, rest, where=has_changed)
