@@ -237,6 +237,7 @@ def test_a_message_that_breaks_the_limits_is_refused_and_the_next_is_not(
     assert payloads == [b"fine"]
 
 
+@pytest.mark.long
 def test_many_messages_all_arrive_once(bus: Bus) -> None:
     subscription = bus.subscribe([Topic.TELEMETRY], Start.LATEST)
     publish(bus, Topic.TELEMETRY, numbered(["only"], 2000))

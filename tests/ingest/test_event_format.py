@@ -101,6 +101,7 @@ def test_what_is_no_event_is_refused(payload: bytes) -> None:
         Event.from_json(payload)
 
 
+@pytest.mark.long
 @given(st.sampled_from(_COMMON), _JSON)
 def test_a_field_of_any_content_is_an_event_or_refused(field: str, value: object) -> None:
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -51,6 +52,7 @@ def test_two_rows_have_no_median_of_others() -> None:
     assert np.isnan(leave_one_out_median(np.array([1.0, 2.0]))).all()
 
 
+@pytest.mark.long
 @given(_ROWS, st.sampled_from([0.2, 0.5, 0.8]))
 def test_each_entry_gets_the_quantile_of_the_others(
     rows: np.ndarray[tuple[int, int], np.dtype[np.float64]], share: float

@@ -236,6 +236,7 @@ def test_a_current_folder_that_was_removed_is_one_line(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (2, said)
 
 
+@pytest.mark.long
 def test_an_unforeseen_error_is_one_line_without_debug_and_a_traceback_with_it() -> None:
     script = (
         "import sys\n"

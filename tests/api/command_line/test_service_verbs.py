@@ -114,6 +114,7 @@ def test_diagnose_gives_signs_of_life_and_ends_well_on_any_signal(
     assert sign.exists()
 
 
+@pytest.mark.long
 def test_remediate_stores_what_comes_over_the_bus_and_closes_its_database(
     tmp_path: Path, broker: EmbeddedBroker
 ) -> None:

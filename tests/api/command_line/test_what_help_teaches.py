@@ -154,6 +154,7 @@ def test_a_refusal_is_one_line_whatever_was_typed(tmp_path: Path) -> None:
 WORDS = st.sampled_from(["", "x", "0", "-1", "nan", "a=b", "api.port=1", "/", "--", "-", "none"])
 
 
+@pytest.mark.long
 @given(st.data())
 def test_whatever_is_typed_is_a_call_or_a_refusal(data: st.DataObject) -> None:
     verb = data.draw(st.sampled_from(list(VERBS)))

@@ -147,6 +147,7 @@ def test_a_run_that_reaches_no_new_step_is_given_up_and_said_so(
     assert watched.exit_code == 130
 
 
+@pytest.mark.long
 def test_a_bus_that_goes_first_is_no_reason_to_leave_the_run(
     tmp_path: Path, start: StartChild
 ) -> None:

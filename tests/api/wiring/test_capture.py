@@ -68,6 +68,7 @@ def test_sources_that_cannot_work_are_told_before_anything_is_asked(tmp_path: Pa
         captured(request(tmp_path / "r", bus_address=None, sources=sources))
 
 
+@pytest.mark.long
 def test_sources_are_read_straight_where_no_bus_is_named(tmp_path: Path) -> None:
     """Exporters that are away are waited for; the end still comes when it was asked for."""
     hosts = tmp_path / "hosts.txt"

@@ -39,6 +39,7 @@ def start(folder: Path, stack: ExitStack, out: io.StringIO) -> tuple[Place, Plat
     return place, start_platform(request(folder), place, stack, out)
 
 
+@pytest.mark.long
 def test_an_event_goes_to_the_bus_and_to_the_narrator(tmp_path: Path) -> None:
     out = io.StringIO()
     with ExitStack() as stack:
@@ -56,12 +57,14 @@ def test_an_event_goes_to_the_bus_and_to_the_narrator(tmp_path: Path) -> None:
     assert out.getvalue() == "paramedic: event: job is starting (generation 0)\n"
 
 
+@pytest.mark.long
 def test_the_telemetry_socket_is_there_before_any_rank(tmp_path: Path) -> None:
     with ExitStack() as stack:
         place, _platform = start(tmp_path, stack, io.StringIO())
         assert place.telemetry_socket.is_socket()
 
 
+@pytest.mark.long
 def test_a_datagram_that_is_no_telemetry_becomes_a_dead_letter_that_can_be_read(
     tmp_path: Path,
 ) -> None:
@@ -78,6 +81,7 @@ def test_a_datagram_that_is_no_telemetry_becomes_a_dead_letter_that_can_be_read(
     assert "datagram refused" in letter.reason
 
 
+@pytest.mark.long
 def test_nothing_stays_behind(tmp_path: Path) -> None:
     threads = set(threading.enumerate())
     with ExitStack() as stack:

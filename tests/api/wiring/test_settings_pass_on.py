@@ -6,6 +6,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import settings as budget
 from hypothesis import strategies as st
@@ -48,6 +49,7 @@ def read_back(flags: tuple[str, ...]) -> Settings:
     return read_settings(NOWHERE, {}, given)
 
 
+@pytest.mark.long
 @budget(max_examples=30)  # a parser with all its flags is built for each
 @given(settings_of_a_run())
 def test_settings_are_the_same_after_the_way_through_flags(settings: Settings) -> None:

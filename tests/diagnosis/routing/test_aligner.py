@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -106,6 +107,7 @@ def test_a_node_whose_clock_is_off_stands_in_the_second_of_the_others() -> None:
     assert nodes == {"a", "b", "c", "slow"}
 
 
+@pytest.mark.long
 @settings(max_examples=15)
 @given(st.randoms(use_true_random=False), st.integers(1, 4))
 def test_any_order_within_the_lateness_gives_the_same_slots(chance: object, nodes: int) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from diagnosis.routing.crew import Crew, sharded, told
 from diagnosis.synthetic import JOB, Scene, exit_of, job_state, node_name
 from paramedic.diagnosis.contract import Fault, Verdict
@@ -82,6 +84,7 @@ def test_shard_0_of_a_writer_that_does_not_count_shards_is_aligned_once_others_a
     assert shards == {0, 1}
 
 
+@pytest.mark.long
 def test_a_shard_that_falls_behind_does_not_look_silent() -> None:
     crew = crew_of_one()
     parts = [sharded(batch) for batch in Scene(seconds=60).batches()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,6 +71,7 @@ def test_a_stream_that_has_ended_is_soon_not_needed() -> None:
     assert trail.needed(100.0 + SPAN_SECONDS) is None
 
 
+@pytest.mark.long
 @given(
     st.lists(
         st.tuples(st.integers(0, 3), st.sampled_from([0, 0, 0, 1, -2]), st.floats(0.0, 3.0)),

@@ -76,6 +76,7 @@ def test_a_flipped_byte_raises_nothing_else(position: int, value: int) -> None:
     survives(GOLDEN[:position] + bytes((value,)) + GOLDEN[position + 1 :])
 
 
+@pytest.mark.long
 @unhurried
 @given(st.integers(0, len(GOLDEN) - 1))
 def test_every_truncation_is_refused(length: int) -> None:

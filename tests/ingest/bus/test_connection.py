@@ -134,6 +134,7 @@ def test_a_client_that_leaves_its_role_is_of_no_use(
         connection.receive(b"".join(map(write, frames)))
 
 
+@pytest.mark.long
 def test_a_publisher_that_never_reads_is_of_no_use(connection: ClientConnection) -> None:
     def flood() -> None:
         for n in range(1, 30_000):

@@ -42,6 +42,7 @@ def test_a_program_that_ends_at_once_is_reported_with_its_status_and_log(tmp_pat
     assert (tmp_path / "log").read_text() == "cannot bind\n"
 
 
+@pytest.mark.long
 def test_a_program_that_never_answers_is_ended(tmp_path: Path) -> None:
     program = script(tmp_path, f"echo $$ > {tmp_path}/pid; exec sleep 60")
     with (
@@ -97,6 +98,7 @@ def test_a_broker_does_not_outlive_an_owner_that_is_killed(tmp_path: Path) -> No
         wait_until(lambda: is_gone(broker))
 
 
+@pytest.mark.long
 def test_a_terminals_interrupt_reaches_the_owner_and_not_the_broker(tmp_path: Path) -> None:
     with owned_broker(tmp_path) as (owner, broker):
         # Ctrl-C goes to the process group of the terminal's foreground.

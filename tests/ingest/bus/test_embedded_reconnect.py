@@ -47,6 +47,7 @@ def line(started: subprocess.Popen[bytes]) -> bytes:
     return started.stdout.readline().strip()
 
 
+@pytest.mark.long
 def test_a_broker_that_is_killed_and_comes_back_loses_nothing_that_comes_after(
     tmp_path: Path,
 ) -> None:

@@ -49,6 +49,7 @@ def carries_a_message(settings: KafkaSettings) -> bool:
     return [message.payload for message in messages] == [b"through"]
 
 
+@pytest.mark.long
 def test_a_broker_with_a_trusted_certificate_is_used(broker: ScriptedKafka) -> None:
     serve_tls(broker)
     security = KafkaSecurity(TLS, ca_file=AUTHORITY)

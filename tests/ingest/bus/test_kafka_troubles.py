@@ -107,6 +107,7 @@ def test_topics_that_may_not_be_made_are_named_with_what_to_do(
     assert all(topic.qualified() in str(caught.value) for topic in Topic)
 
 
+@pytest.mark.long
 def test_a_batch_above_the_topics_limit_is_reported_once_and_the_next_is_taken(
     broker: ScriptedKafka, settings: KafkaSettings, publisher: Publisher
 ) -> None:
@@ -122,6 +123,7 @@ def test_a_batch_above_the_topics_limit_is_reported_once_and_the_next_is_taken(
     subscription.close()
 
 
+@pytest.mark.long
 def test_a_topic_that_vanishes_is_noticed_by_its_publisher_and_made_again(
     broker: ScriptedKafka, publisher: Publisher
 ) -> None:
@@ -151,6 +153,7 @@ def test_a_topic_that_vanishes_is_noticed_by_its_reader_in_bounded_time(
     again.close()
 
 
+@pytest.mark.long
 def test_partitions_that_are_added_are_written_to_and_read_from_their_beginning(
     broker: ScriptedKafka, settings: KafkaSettings, publisher: Publisher
 ) -> None:

@@ -44,6 +44,7 @@ class Telling:
         self.is_ended = True
 
 
+@pytest.mark.long
 def test_everything_that_comes_is_examined_and_the_source_is_ended() -> None:
     seen = examination()
     source = Telling(lambda sink: sink.page(Exporters().gpus()))
@@ -52,6 +53,7 @@ def test_everything_that_comes_is_examined_and_the_source_is_ended() -> None:
     assert looked >= 3.0
 
 
+@pytest.mark.long
 def test_a_source_that_ends_beside_another_is_told_as_silent() -> None:
     def refuse(_sink: Sink) -> None:
         raise SourceError("no such topic")

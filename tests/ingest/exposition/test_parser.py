@@ -175,6 +175,7 @@ def test_series_that_left_are_forgotten_before_they_fill_the_memory() -> None:
     assert parser.parse("stays 1\n", 99.0).series[0] is parser._known["stays"]
 
 
+@pytest.mark.long
 @given(NAMES, st.dictionaries(LABELS, st.text(max_size=12), max_size=4), FLOATS)
 def test_what_a_careful_exporter_writes_is_read_as_it_was_meant(
     name: str, labels: dict[str, str], value: float

@@ -23,6 +23,7 @@ nodes = st.builds(
 ranks = st.builds(RankRoles, st.integers(0, 99), names, numbers, numbers, numbers, numbers, numbers)
 
 
+@pytest.mark.long
 @given(
     job=st.builds(
         JobDescription,

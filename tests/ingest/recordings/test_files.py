@@ -46,6 +46,7 @@ events = st.builds(
 heard = st.none() | st.integers(START * MICROSECONDS, (START + 999) * MICROSECONDS)
 
 
+@pytest.mark.long
 @given(told=st.lists(st.tuples(events, heard), max_size=6))
 def test_events_are_read_as_they_were_written_in_the_order_they_were_heard_of(
     told: list[tuple[Event, int | None]], tmp_path_factory: pytest.TempPathFactory

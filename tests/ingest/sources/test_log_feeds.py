@@ -137,6 +137,7 @@ class Replaying:
         """Nothing is open."""
 
 
+@pytest.mark.long
 def test_what_is_replayed_is_told_once_and_only_if_it_is_recent() -> None:
     source = KernelLogSource(NodeName("node-1"), "journal", Replaying, lambda: 100_000.0)
     with running(source) as run:

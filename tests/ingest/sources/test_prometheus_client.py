@@ -151,6 +151,7 @@ def test_a_server_that_refuses_us_from_the_start_ends_the_source(served: Exporte
         source.run(KeepingSink(), NeverStopped())
 
 
+@pytest.mark.long
 def test_one_that_has_nothing_of_what_is_looked_for_says_so(served: Exporter) -> None:
     empty = json.loads(ANSWER)
     empty["data"]["result"][0]["metric"] = {}

@@ -337,6 +337,7 @@ _TOLD = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 40), _TOLD), max_size=10, unique_by=lambda told: told[0]),

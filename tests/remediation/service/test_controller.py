@@ -176,6 +176,7 @@ def test_nothing_is_called_while_the_intent_cannot_be_written(
     assert ward.action().state is ActionState.SUCCEEDED
 
 
+@pytest.mark.long
 def test_an_unavailable_launcher_is_tried_again_with_growing_waits(
     ward: Ward, verdict_of: Build
 ) -> None:
@@ -268,6 +269,7 @@ def test_an_effect_that_cannot_be_looked_at_is_a_failure_after_two_minutes(
     assert ward.action().state is ActionState.FAILED
 
 
+@pytest.mark.long
 def test_of_one_job_one_replacement_is_under_way_at_a_time(ward: Ward, verdict_of: Build) -> None:
     ward.launcher.moves = False
     ward.take(verdict_of("V1"), verdict_of("V2", node=NodeName("node-0002")))
@@ -289,6 +291,7 @@ def test_a_dry_run_shows_the_calls_and_makes_none(ward: Ward, verdict_of: Build)
     assert action.calls == ("replace node-0001 of llama: node-0001 is silent",)
 
 
+@pytest.mark.long
 def test_a_verdict_that_had_to_wait_for_its_node_is_acted_on_in_the_review(
     ward: Ward, verdict_of: Build
 ) -> None:

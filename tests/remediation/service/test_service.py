@@ -112,6 +112,7 @@ def test_an_old_story_in_many_pieces_is_read_to_its_end_too(house: Any, verdict_
     assert house.launcher.applied == []
 
 
+@pytest.mark.long
 def test_a_database_that_is_locked_for_a_while_loses_nothing(
     house: Any, verdict_of: Build, store_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:

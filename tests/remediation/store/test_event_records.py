@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,6 +61,7 @@ def test_a_job_is_asked_for_by_kind(store: Store, event_of: Build) -> None:
         assert view.events.of_job(LLAMA, ()) == ()
 
 
+@pytest.mark.long
 @settings(max_examples=10)
 @given(
     seconds=st.lists(st.integers(0, 5), min_size=1, max_size=12),

@@ -129,6 +129,7 @@ def test_a_life_knows_when_the_verdict_was_first_known(
     assert life.verdict.detected_at == at(25)
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(
     st.lists(

@@ -63,6 +63,7 @@ def with_types(value: Any) -> Any:
     return (type(value).__name__, value)
 
 
+@pytest.mark.long
 @settings(max_examples=50)
 @given(_STATES)
 def test_plain_values_come_back_with_their_types_and_order(state: Any) -> None:

@@ -76,6 +76,7 @@ def test_a_newcomer_takes_the_whole_state_of_the_survivors(group: list[Any]) -> 
     assert members[1].state.progress.job_seed == 77
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.integers(NOTHING, 2), min_size=RANKS, max_size=RANKS))
 def test_the_lowest_rank_with_the_highest_step_is_the_source(
