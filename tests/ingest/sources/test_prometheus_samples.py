@@ -37,6 +37,24 @@ def test_a_page_is_what_one_target_said_in_one_second() -> None:
     assert all(page.is_whole for page in pages)
 
 
+def test_a_scrape_off_the_beat_does_not_tear_the_pages_before_it() -> None:
+    times = (56.994, 58.332, 59.006, 60.016)
+    series = [entry(*((at, "1") for at in times), gpu=str(gpu)) for gpu in range(3)]
+    pages = SampleLedger(URL).pages(series)
+    assert [(page.taken_seconds, len(page.series)) for page in pages] == [
+        (56.0, 3), (58.0, 3), (59.0, 3), (60.0, 3)
+    ]  # fmt: skip
+
+
+def test_a_series_that_comes_late_lies_in_the_second_of_its_scrape_and_changes_no_other() -> None:
+    ledger = SampleLedger(URL)
+    ledger.pages([entry((56.994, "1"), (58.332, "1"))])
+    (late, next_one) = ledger.pages(
+        [entry((56.994, "1"), gpu="1"), entry((58.332, "1"), (59.332, "1"))]
+    )
+    assert (late.taken_seconds, next_one.taken_seconds) == (56.0, 59.0)
+
+
 def test_labels_are_those_of_the_answer_without_the_name() -> None:
     (page,) = SampleLedger(URL).pages([entry((100.0, "61"))])
     (series,) = page.series

@@ -7,8 +7,9 @@ that its list of series stays the same from scrape to scrape, however the target
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from paramedic.ingest.contract import NodeName
 from paramedic.ingest.sources.port import RawPage, Series
@@ -18,6 +19,8 @@ from paramedic.ingest.sources.prometheus.scrape_clock import ScrapeClock
 _NAME = "__name__"
 _FORGOTTEN_AFTER_SECONDS = 900.0
 
+Sample = Sequence[Any]
+"""Time (Unix seconds) and the value's text."""
 TargetKey = tuple[str, str]
 """The labels `job` and `instance` of a target."""
 
@@ -88,16 +91,24 @@ class SampleLedger:
         Each sample comes only once. A histogram's samples have no `values` and are left out.
         """
         growing: dict[tuple[int, int], _Growing] = {}
-        for entry in entries:
-            known = self._known_of(entry["metric"])
-            last = known.last_seconds
-            for time_seconds, text in entry.get("values", ()):
-                if time_seconds > last:
-                    last = time_seconds
-                    _add(growing, known, time_seconds, text)
-            known.last_seconds = last
+        news = [(known, samples) for known, samples in map(self._news, entries) if samples]
+        seconds = _seconds_of_scrapes(news)
+        for known, samples in news:
+            of_target = seconds[id(known.target)]
+            for time_seconds, text in samples:
+                _add(growing, known, of_target[time_seconds], text)
         in_order = sorted(growing.items(), key=lambda item: item[0][0])
         return [page.page(second) for (second, _), page in in_order]
+
+    def _news(self, entry: Entry) -> tuple[_Known, Sequence[Sample]]:
+        """A series and the samples of it that have not been passed on; now they are."""
+        known = self._known_of(entry["metric"])
+        samples: Sequence[Sample] = entry.get("values", ())
+        if samples and samples[0][0] <= known.last_seconds:
+            samples = [sample for sample in samples if sample[0] > known.last_seconds]
+        if samples:
+            known.last_seconds = samples[-1][0]
+        return known, samples
 
     def origin(self, key: TargetKey) -> str:
         """How pages of a target name it."""
@@ -136,11 +147,22 @@ def host_of(instance: str) -> NodeName:
     return NodeName(instance.rpartition(":")[0] or instance)
 
 
-def _add(
-    growing: dict[tuple[int, int], _Growing], known: _Known, time_seconds: float, text: str
-) -> None:
+def _seconds_of_scrapes(
+    news: Iterable[tuple[_Known, Sequence[Sample]]],
+) -> Mapping[int, Mapping[float, int]]:
+    """The second of every scrape in an answer, by target."""
+    targets: dict[int, ScrapedTarget] = {}
+    times: dict[int, set[float]] = {}
+    for known, samples in news:
+        key = id(known.target)
+        targets[key] = known.target
+        times.setdefault(key, set()).update([sample[0] for sample in samples])
+    return {key: target.clock.seconds_of(times[key]) for key, target in targets.items()}
+
+
+def _add(growing: dict[tuple[int, int], _Growing], known: _Known, second: int, text: str) -> None:
     target = known.target
-    key = (target.clock.second_of(time_seconds), id(target))
+    key = (second, id(target))
     page = growing.get(key)
     if page is None:
         page = growing[key] = _Growing(target)

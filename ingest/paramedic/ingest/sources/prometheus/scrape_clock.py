@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from statistics import median
 
-_KEPT = 9
+_KEPT = 12  # what is asked for again reaches back so far, at a scrape a second
 _TOLERANCE_SECONDS = 0.25
 
 
@@ -21,35 +21,55 @@ class ScrapeClock:
 
     def __init__(self) -> None:
         self._anchor: float | None = None
-        self._times: deque[float] = deque(maxlen=_KEPT)
-        self._second = 0
+        self._seconds: dict[float, int] = {}
+        """The newest scrapes with their seconds, oldest first."""
+        self._last_seconds = -math.inf
 
     @property
     def last_seconds(self) -> float:
         """The newest sample's time; minus infinity before the first."""
-        return self._times[-1] if self._times else -math.inf
+        return self._last_seconds
 
     @property
     def cadence_seconds(self) -> float | None:
         """The usual time between two scrapes; None before the second."""
-        times = list(self._times)
-        gaps = [after - before for before, after in pairwise(times)]
+        gaps = [after - before for before, after in pairwise(self._seconds)]
         return median(gaps) if gaps else None
 
+    def seconds_of(self, times: Iterable[float]) -> Mapping[float, int]:
+        """The second of each scrape of an answer.
+
+        They are counted as they happened: an answer tells one series after the other, and a series
+        must not turn back the clock for the next.
+        """
+        return {time_seconds: self.second_of(time_seconds) for time_seconds in sorted(times)}
+
     def second_of(self, time_seconds: float) -> int:
-        """The second of a sample."""
-        if self._times and time_seconds == self._times[-1]:
-            return self._second
-        second = self._counted(time_seconds)
-        if time_seconds > self.last_seconds:
-            self._times.append(time_seconds)
-            self._second = second
+        """The second of a scrape; the same whenever it is asked for, while it is a recent one."""
+        known = self._seconds.get(time_seconds)
+        if known is not None:
+            return known
+        second = self._on_the_beat(time_seconds)
+        is_newer = time_seconds > self._last_seconds
+        if second is None:
+            second = math.floor(time_seconds)
+            if is_newer:
+                self._anchor = time_seconds
+        if is_newer:
+            self._keep(time_seconds, second)
         return second
 
-    def _counted(self, time_seconds: float) -> int:
-        if self._anchor is not None:
-            steps = round(time_seconds - self._anchor)
-            if abs(time_seconds - self._anchor - steps) <= _TOLERANCE_SECONDS:
-                return math.floor(self._anchor) + steps
-        self._anchor = time_seconds
-        return math.floor(time_seconds)
+    def _keep(self, time_seconds: float, second: int) -> None:
+        self._last_seconds = time_seconds
+        self._seconds[time_seconds] = second
+        if len(self._seconds) > _KEPT:
+            del self._seconds[next(iter(self._seconds))]
+
+    def _on_the_beat(self, time_seconds: float) -> int | None:
+        """Counted from the anchor; None where it is too far off the beat."""
+        if self._anchor is None:
+            return None
+        steps = round(time_seconds - self._anchor)
+        if abs(time_seconds - self._anchor - steps) > _TOLERANCE_SECONDS:
+            return None
+        return math.floor(self._anchor) + steps
