@@ -92,7 +92,7 @@ def test_a_training_that_loses_a_rank_keeps_every_promise(case: Case) -> None:
         )
         assert json.loads(fetch(f"{record.api}/healthz")) == {
             "status": "ok",
-            "alive": {"database": True, "remediate": True, "bus": True},
+            "alive": {"database": True, "remediate": True, "bus": True, "diagnose": True},
         }
         check_metrics(fetch(f"{record.api}/metrics"))
     done = end(case)
