@@ -11,15 +11,19 @@ from pathlib import Path
 
 import pytest
 
+from ingest.recordings.recorded import event
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.dispatch import read_call
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.api.settings.schema import RecordingSettings, Settings
-from paramedic.api.wiring.capture import CaptureRequest, RingWanted, capture
+from paramedic.api.wiring.capture import CaptureRequest, RingWanted, _why_empty, capture
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.service_commands import INTERPRETER, Services
 from paramedic.api.wiring.source_request import SourceRequest
+from paramedic.ingest.contract import JobName, Message, Topic
+from paramedic.ingest.recordings.capturing import Capture
 from paramedic.ingest.recordings.errors import RecordingExistsError
+from paramedic.ingest.recordings.shelves import JobShelf
 
 SOURCELESS = SourceRequest()
 
@@ -29,23 +33,35 @@ def request(out: Path, **more: object) -> CaptureRequest:
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
-def captured(wanted: CaptureRequest) -> tuple[Mapping[str, object], list[str]]:
+def captured(wanted: CaptureRequest, code: int = 0) -> tuple[Mapping[str, object], list[str]]:
     out, err = io.StringIO(), io.StringIO()
-    assert capture(wanted, out, err) == 0
+    assert capture(wanted, out, err) == code
     return json.loads(out.getvalue()), err.getvalue().splitlines()
 
 
-@pytest.mark.parametrize("ring", [None, RingWanted(1.0, 10.0)])
+@pytest.mark.parametrize(("ring", "code"), [(None, 1), (RingWanted(1.0, 10.0), 0)])
 def test_a_silent_bus_leaves_no_recording_and_says_so(
-    tmp_path: Path, ring: RingWanted | None
+    tmp_path: Path, ring: RingWanted | None, code: int
 ) -> None:
-    told, lines = captured(request(tmp_path / "r", ring=ring))
+    told, lines = captured(request(tmp_path / "r", ring=ring), code)
     assert told == {"recordings": [], "rows": 0, "events": 0, "lost": 0, "unreadable": 0}
     assert lines == [
         f"paramedic: recording to {tmp_path / 'r'}",
         "paramedic: no telemetry was heard: there is no recording",
     ]
     assert list((tmp_path / "r").iterdir()) == []
+
+
+def test_a_job_that_nobody_heard_of_is_told_with_those_that_were_there(tmp_path: Path) -> None:
+    _told, lines = captured(request(tmp_path / "r", job="nosuch"), 1)
+    nothing = "no telemetry of job nosuch was heard: there is no recording; jobs that were heard of"
+    assert lines[-1] == f"paramedic: {nothing}: none"
+    done = Capture(JobShelf(tmp_path, None, every_job=False, tell=lines.append), 0.0, lines.append)
+    for number in range(12):
+        told = event(0, job=JobName(f"job-{number:02d}"))
+        done.take(Message(Topic.EVENTS, "any/0", told.to_json(), offset=0), 0.0)
+    names = ", ".join(f"job-{number:02d}" for number in range(10))
+    assert _why_empty(request(tmp_path, job="nosuch"), done) == f"{nothing}: {names} and 2 more"
 
 
 def test_a_folder_that_cannot_be_used_is_told_before_anything_is_heard(tmp_path: Path) -> None:
@@ -74,7 +90,7 @@ def test_sources_are_read_straight_where_no_bus_is_named(tmp_path: Path) -> None
     hosts = tmp_path / "hosts.txt"
     hosts.write_text("127.0.0.1:1\n")
     sources = SourceRequest(exporters=hosts)
-    told, lines = captured(request(tmp_path / "r", bus_address=None, sources=sources))
+    told, lines = captured(request(tmp_path / "r", bus_address=None, sources=sources), 1)
     assert told["rows"] == 0
     assert lines[-1] == "paramedic: no telemetry was heard: there is no recording"
 

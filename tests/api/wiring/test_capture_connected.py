@@ -210,11 +210,13 @@ def test_a_full_disk_is_told_and_what_is_there_stays(
             publish(broker, batch(second, values))
         capture.wait_for(lambda: capture.says("cannot be written"))
         assert seconds_of(tmp_path / "r") == [0]
-        assert capture.end() == 0
+        assert capture.end() == 1
+        told = capture.told()
     text = capture.log.read_text()
     assert text.count("what is there stays, and recording goes on when there is room") == 1
     assert seconds_of(tmp_path / "r") == [0]
-    assert "45000 rows could not be written" in text
+    assert "45000 rows and events could not be written" in text
+    assert (told["rows"], told["lost"]) == (1, 45000)
 
 
 def test_exporters_are_recorded_without_a_bus(tmp_path: Path) -> None:

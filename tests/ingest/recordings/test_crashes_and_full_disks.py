@@ -23,17 +23,19 @@ from paramedic.ingest.recordings.joining import write_whole
 from paramedic.ingest.recordings.portrait import Portrait
 from paramedic.ingest.recordings.reading import open_recording
 from paramedic.ingest.recordings.recorder import Recorder
+from paramedic.ingest.recordings.shelves import status_of
 from paramedic.ingest.recordings.writing import RecordingWriter
 
 
 class Disk:
-    """A disk that can be filled and emptied."""
+    """A disk that can be filled and emptied, or that has room for small tables alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_rows: int = 10**9) -> None:
         self.is_full = False
+        self._most_rows = most_rows
 
     def write(self, table: pa.Table, path: Path) -> None:
-        if self.is_full:
+        if self.is_full or table.num_rows > self._most_rows:
             raise OSError(errno.ENOSPC, "No space left on device")
         write_whole(table, path)
 
@@ -130,6 +132,23 @@ def test_the_oldest_rows_are_given_up_and_counted_when_the_disk_stays_full(tmp_p
     assert seconds_of(tmp_path / "r") == list(range(writer.lost, 20))
 
 
+def test_what_still_waits_at_the_end_is_lost_and_a_small_table_is_written_all_the_same(
+    tmp_path: Path,
+) -> None:
+    lines = list[str]()
+    recorder = Recorder(tmp_path / "r", portrait(), lines.append, Disk(most_rows=2).write)
+    for second in range(2):
+        crowd = dict.fromkeys("abc", 1.0)
+        recorder.telemetry(batch(second, crowd, "gpu_power_watts", Entity.GPU), START + 1.0)
+        recorder.telemetry(batch(second, {"a": 1.0}, "loss", Entity.RANK), START + 1.0)
+    recorder.close()
+    recorder.close()
+    status = status_of([recorder])
+    assert (status.rows, status.lost, status.waiting) == (2, 6, 0)
+    assert open_recording(tmp_path / "r").rows == 2
+    assert lines[1] == f"{tmp_path}/r: 6 rows and events could not be written"
+
+
 def test_events_that_a_full_disk_refused_are_whole_lines_later(tmp_path: Path) -> None:
     writer = writer_of(tmp_path / "r")
     writer.append(batch(0, {"a": 1.0}))
@@ -139,6 +158,7 @@ def test_events_that_a_full_disk_refused_are_whole_lines_later(tmp_path: Path) -
     for second in (0, 1):
         with pytest.raises(RecordingWriteError, match="No space left"):
             writer.event(event(second))
+    assert (writer.events, writer.waiting) == (0, 3)
     lines.unlink()
     writer.event(event(2))
     writer.close()

@@ -106,6 +106,7 @@ def test_the_oldest_goes_first_and_the_cap_holds(cap: int, jobs: int, tmp_path: 
             loop.ring.flush(START + second + 1.0)
             assert size_of(tmp_path) <= cap
     loop.ring.close()
+    assert sorted(loop.ring.status().folders) == sorted(segments(tmp_path)), "what is still there"
     kept = sorted({second for one in segments(tmp_path) for second in seconds_of(one)})
     assert kept == list(range(kept[0], 24)), "no hole: only the oldest is missing"
     assert kept[0] > 0

@@ -35,6 +35,7 @@ examples:
 
 exit codes:
   0    the seconds are over, or ended by SIGTERM or Ctrl-C; what was recorded is complete
+  1    there is no recording, or the disk did not take all of it (`lost` in the last line)
   2    something cannot work (one line says what)
 """
 _CAP_GIGABYTES = 20.0

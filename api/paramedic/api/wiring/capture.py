@@ -38,6 +38,7 @@ _JUST_NOW_SECONDS = 60.0
 _BUS_BYTES = 256 * 1024 * 1024
 _BUS_SECONDS = 600.0
 _END_SECONDS = 10.0
+_JOBS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,8 @@ class CutRequest:
 def capture(request: CaptureRequest, stdout: TextIO, stderr: TextIO) -> int:
     """Record until asked to end, or until the seconds are over.
 
-    Raises PreflightError, BusError, CollectError or RecordingError when something cannot work.
+    Returns 1 when there is no recording, or when something is missing from it. Raises
+    PreflightError, BusError, CollectError or RecordingError when something cannot work.
     """
     say_line = partial(say, stderr)
     _require_writable(request)
@@ -91,8 +93,7 @@ def capture(request: CaptureRequest, stdout: TextIO, stderr: TextIO) -> int:
         ports = CapturePorts(bus, SystemClock(), say_line, say_line, settle)
         say_line(f"recording to {request.out}")
         done = run(config, ports, shelf, stop)
-    _say_end(shelf, done, stdout, stderr)
-    return 0
+    return _say_end(request, shelf, done, stdout, stderr)
 
 
 def cut_out(request: CutRequest, stdout: TextIO) -> int:
@@ -212,15 +213,32 @@ class _DirectCollect:
             self._stop_capture.set()
 
 
-def _say_end(shelf: Shelf, done: Capture, stdout: TextIO, stderr: TextIO) -> None:
+def _say_end(
+    request: CaptureRequest, shelf: Shelf, done: Capture, stdout: TextIO, stderr: TextIO
+) -> int:
     status = shelf.status()
-    if not status.folders and not status.rows:
-        say(stderr, "no telemetry was heard: there is no recording")
+    is_empty = not status.folders and not status.rows
+    if is_empty:
+        say(stderr, _why_empty(request, done))
+    lost = status.lost + done.refused
     line = {
         "recordings": [str(folder) for folder in status.folders],
         "rows": status.rows,
         "events": status.events,
-        "lost": status.lost + done.refused,
+        "lost": lost,
         "unreadable": done.unreadable,
     }
     tell(stdout, json.dumps(line) + "\n")
+    # A ring that heard nothing holds all there was to hold.
+    return int(lost > 0 or (is_empty and request.ring is None))
+
+
+def _why_empty(request: CaptureRequest, done: Capture) -> str:
+    if request.job is None:
+        return "no telemetry was heard: there is no recording"
+    heard = ", ".join(done.jobs[:_JOBS_SHOWN]) or "none"
+    more = len(done.jobs) - _JOBS_SHOWN
+    return (
+        f"no telemetry of job {request.job} was heard: there is no recording; jobs that were heard"
+        f" of: {heard}{f' and {more} more' if more > 0 else ''}"
+    )

@@ -111,6 +111,11 @@ class Capture:
             job.portrait.see(fact)
             self._take_batch(job, fact)
 
+    @property
+    def jobs(self) -> list[JobName]:
+        """The jobs that were heard of, in the order of their names."""
+        return sorted(self._jobs)
+
     def _is_new(self, payload: bytes) -> bool:
         """Whether the event has not been read before: after a loss of the bus all come again."""
         if payload in self._heard:
@@ -259,8 +264,9 @@ class _Loop:
 def progress_line(shelf: Shelf) -> str:
     """What has been recorded, for people."""
     status = shelf.status()
+    waiting = f", {status.waiting} waiting" if status.waiting else ""
     lost = f", {status.lost} lost" if status.lost else ""
-    return f"recorded: {status.rows} rows, {status.events} events{lost}"
+    return f"recorded: {status.rows} rows, {status.events} events{waiting}{lost}"
 
 
 def _read(message: Message) -> TelemetryBatch | Event:

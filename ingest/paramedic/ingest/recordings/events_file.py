@@ -21,6 +21,11 @@ class EventsFile:
         """Events that are in the file."""
         self.events_lost = 0
 
+    @property
+    def waiting(self) -> int:
+        """Events that are held and not written yet."""
+        return len(self._waiting)
+
     def append(self, event: Event, arrived: float | None) -> None:
         """Write an event. Raises OSError, and holds on to it, when that cannot be done."""
         self._waiting.append(line_of(event, arrived))

@@ -30,6 +30,7 @@ class Recorder:
         self._tell = tell
         self._described = portrait.version
         self._trouble: str | None = None
+        self._given_up = 0
         self._writer = RecordingWriter(folder, portrait.description(), write_part=write_part)
 
     def telemetry(self, batch: TelemetryBatch, arrived: float) -> None:
@@ -51,8 +52,9 @@ class Recorder:
         """End the recording."""
         self.flush()
         self._try(self._writer.close)
-        if self._writer.waiting:
-            self._tell(f"{self.folder}: {self._writer.waiting} rows could not be written")
+        self._given_up = self._writer.waiting
+        if self._given_up:
+            self._tell(f"{self.folder}: {self._given_up} rows and events could not be written")
 
     @property
     def rows(self) -> int:
@@ -66,13 +68,13 @@ class Recorder:
 
     @property
     def lost(self) -> int:
-        """Rows and events that had to be given up."""
-        return self._writer.lost
+        """Rows and events that had to be given up; at the end, also what still waited."""
+        return self._writer.lost + self._given_up
 
     @property
     def waiting(self) -> int:
-        """Rows that are not in the folder yet."""
-        return self._writer.waiting
+        """Rows and events that are not in the folder yet, and may come into it."""
+        return self._writer.waiting - self._given_up
 
     def _write(self) -> None:
         self._writer.flush()

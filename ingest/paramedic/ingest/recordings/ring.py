@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -84,13 +84,14 @@ class Ring:
             self._end(job)
 
     def status(self) -> ShelfStatus:
-        """What has been recorded, segments that have gone since included."""
+        """What has been recorded, segments that have gone since included; folders that remain."""
         now = status_of([one.recorder for one in self._open.values()])
         return ShelfStatus(
             rows=now.rows + self._ended.rows,
             events=now.events + self._ended.events,
             lost=now.lost + self._ended.lost,
-            folders=now.folders,
+            waiting=now.waiting,
+            folders=(*self._ended.folders, *now.folders),
         )
 
     def _new_folder(self, job: JobName, arrived: float) -> Path:
@@ -104,7 +105,10 @@ class Ring:
         one.recorder.close()
         done, before = status_of([one.recorder]), self._ended
         self._ended = ShelfStatus(
-            before.rows + done.rows, before.events + done.events, before.lost + done.lost
+            rows=before.rows + done.rows,
+            events=before.events + done.events,
+            lost=before.lost + done.lost,
+            folders=(*before.folders, *done.folders),
         )
 
     def _keep_cap(self) -> None:
@@ -130,6 +134,8 @@ class Ring:
                 reason = error.strerror or error
                 self._tell(f"{segment} cannot be removed ({reason}): the ring outgrows its cap")
             return False
+        folders = tuple(one for one in self._ended.folders if one != segment)
+        self._ended = replace(self._ended, folders=folders)
         return True
 
 

@@ -18,9 +18,12 @@ class ShelfStatus:
     """What has been recorded so far."""
 
     rows: int = 0
+    """Rows that are in the folders."""
     events: int = 0
     lost: int = 0
     """Rows and events that had to be given up."""
+    waiting: int = 0
+    """Rows and events that are not in the folders yet."""
     folders: tuple[Path, ...] = ()
 
 
@@ -102,9 +105,10 @@ class JobShelf:
 def status_of(recorders: Sequence[Recorder]) -> ShelfStatus:
     """The sum of some recordings."""
     return ShelfStatus(
-        rows=sum(one.rows + one.waiting for one in recorders),
+        rows=sum(one.rows for one in recorders),
         events=sum(one.events for one in recorders),
         lost=sum(one.lost for one in recorders),
+        waiting=sum(one.waiting for one in recorders),
         folders=tuple(one.folder for one in recorders),
     )
 

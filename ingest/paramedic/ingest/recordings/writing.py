@@ -6,7 +6,7 @@ are whole files, events are appended line by line. `close` puts the parts togeth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -78,20 +78,26 @@ class RecordingWriter:
 
     def flush(self) -> None:
         """Write what is held."""
-        with told(self._folder):
-            for entity in self._entities.values():
-                entity.flush()
-            self._events.flush()
+        self._each([one.flush for one in self._entities.values()])
 
     def close(self) -> None:
         """Write what is left. Closing twice is harmless."""
+        self._each([one.close for one in self._entities.values()])
         with told(self._folder):
-            for entity in self._entities.values():
-                entity.close()
-            self._events.flush()
             parts = self._folder / PARTS_FOLDER
             if parts.exists() and not any(parts.iterdir()):
                 parts.rmdir()
+
+    def _each(self, entities: Sequence[Callable[[], None]]) -> None:
+        """Have all tables and the events written: where one finds no room, a smaller one may."""
+        due: list[OSError] = []
+        for write in (*entities, self._events.flush):
+            try:
+                write()
+            except OSError as error:
+                due.append(error)
+        if due:
+            raise _refusal(self._folder, due[0]) from due[0]
 
     @property
     def rows(self) -> int:
@@ -111,8 +117,9 @@ class RecordingWriter:
 
     @property
     def waiting(self) -> int:
-        """Rows that are held and not written yet."""
-        return sum(entity.held for entity in self._entities.values())
+        """Rows and events that are held and not written yet."""
+        rows = sum(entity.held for entity in self._entities.values())
+        return rows + self._events.waiting
 
     def __enter__(self) -> Self:
         return self
