@@ -14,6 +14,7 @@ from paramedic.api.command_line.dispatch import dispatch
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.simulate import ClusterWanted, FaultWanted, Serving, serve_until
+from paramedic.ingest.synthetic.faults.catalogue import FAULTS
 
 TINY = ("--nodes", "2", "--gpus", "2")
 HURT = ("--fault", "tensor_loss", "--fault-node", "node-0002", "--fault-gpu", "1")
@@ -39,7 +40,16 @@ def told(arguments: list[str], folder: Path) -> tuple[int, str, str]:
         (["--record", "x", "--nodes", "0"], "nodes = 0"),
         (["--record", "x", "--nodes", "3", "--stages", "2"], "must divide"),
         (["--record", "x", "--seed", "-1"], "seed = -1"),
-        (["--record", "x", "--write-hosts", "h"], "go with --serve"),
+        (["--record", "x", "--write-hosts", "h"], "--write-hosts goes with --serve"),
+        (["--record", "x", "--port", "0", "--dialect", "si"], "--dialect and --port go with"),
+        (["--record", "x", "--job-labels", "none"], "--job-labels goes with --serve"),
+        (["--record", "x", "--fault-node", "node-0001"], "--fault-node goes with --fault"),
+        (["--serve", "--fault-at", "0"], "--fault-at goes with --fault"),
+        (["--record", "x", *HURT, "--fault-at", "600"], "--fault-at 600: only 600 s are seen"),
+        (["--serve", *HURT, "--seconds", "9", "--fault-at", "9"], "only 9 s are seen"),
+        (["--record", "x", "--nodes", "9999999"], "79999992: must be at most 100000"),
+        (["--record", "x", "--job", "../../x"], "--job '../../x': use letters, digits"),
+        (["--serve", "--job", ""], "--job '': use letters, digits"),
         (["--serve", "--speed", "0"], "--speed 0"),
         (["--serve", "--dialect", "klingon"], "klingon"),
         (["--record", ""], "empty"),
@@ -50,6 +60,14 @@ def test_a_mistake_is_one_line(tmp_path: Path, arguments: list[str], words: str)
     assert (code, output) == (2, "")
     assert errors.count("\n") == 1
     assert words in errors
+
+
+def test_help_lists_every_kind_of_fault(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        told(["--help"], tmp_path)
+    shown = " ".join(capsys.readouterr().out.split())
+    for name, kind in FAULTS.items():
+        assert f"{name} {kind.summary}" in shown
 
 
 def test_a_recording_is_made_with_labels_beside_it(tmp_path: Path) -> None:

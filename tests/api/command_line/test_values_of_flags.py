@@ -71,9 +71,10 @@ def test_any_other_speed_is_refused(text: str) -> None:
      ("--fault-seconds", 1)],
 )  # fmt: skip
 def test_simulate_takes_the_least_and_refuses_less(flag: str, least: int) -> None:
-    _check(PARSER.parse_args(["simulate", "--serve", flag, str(least)]))
+    served = ["simulate", "--serve", "--fault", "tensor_loss", "--fault-node", "node-0001"]
+    _check(PARSER.parse_args([*served, flag, str(least)]))
     with pytest.raises(UsageError) as caught:
-        _check(PARSER.parse_args(["simulate", "--serve", f"{flag}={least - 1}"]))
+        _check(PARSER.parse_args([*served, f"{flag}={least - 1}"]))
     assert str(caught.value) == f"{flag} {least - 1}: must be at least {least}"
 
 
@@ -84,12 +85,19 @@ def test_simulate_has_no_time_that_stands_still_or_flies(speed: str) -> None:
     _check(PARSER.parse_args(["simulate", "--serve", "--speed", "999999"]))
 
 
+def test_a_faster_simulate_sees_more_seconds_for_the_fault_to_lie_in() -> None:
+    fault = ["--fault", "tensor_loss", "--fault-node", "node-0001", "--fault-at", "60"]
+    _check(PARSER.parse_args(["simulate", "--serve", *fault, "--seconds", "10", "--speed", "9"]))
+    with pytest.raises(UsageError, match="--fault-at 60: only 50 s are seen"):
+        _check(PARSER.parse_args(["simulate", "--serve", *fault, "--seconds=10", "--speed=5"]))
+
+
 def test_what_belongs_together_in_simulate_is_asked_for(tmp_path: Path) -> None:
     fault = refused(tmp_path, "simulate", "--serve", "--fault", "tensor_loss")
     assert "--fault needs --fault-node, such as node-0007" in fault
     for flag in ("--write-prometheus", "--write-hosts"):
         said = refused(tmp_path, "simulate", "--record", str(tmp_path / "r"), flag, "f")
-        assert "go with --serve" in said
+        assert f"{flag} goes with --serve" in said
     assert list(tmp_path.iterdir()) == []
 
 

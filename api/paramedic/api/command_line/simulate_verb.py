@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.flags import chosen, filled, path, switch, valued
+from paramedic.api.command_line.flags import filled, path, switch, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -19,6 +20,9 @@ _TEACHING = """\
 A seeded model of synchronous training on GPUs: whoever is slow makes everybody wait. It speaks as
 dcgm-exporter and node_exporter do, so that everything can be tried without a GPU. What is broken
 in it is told in a label file, and never in the telemetry.
+
+kinds of faults:
+  tensor_loss  a share of the matrix work falls off the tensor cores (strength: which share)
 
 examples:
   paramedic simulate --nodes 64 --gpus 8 --serve --write-prometheus prometheus.yml
@@ -32,6 +36,12 @@ exit codes:
   130  Ctrl-C while recording; what was recorded until then can be read
 """
 _DEFAULT_RECORDED_SECONDS = 600
+# Flags without a default in the parser: it has to be seen whether they were given.
+_OF_A_FAULT = {"fault_node": None, "fault_gpu": None, "fault_at": 0, "fault_seconds": None,
+               "fault_strength": 0.5}  # fmt: skip
+_OF_SERVING = {"dialect": "classic", "job_labels": "hpc-job", "port": 9400, "port_per_node": False,
+               "speed": 1.0, "prometheus_file": None, "hosts_file": None}  # fmt: skip
+_WRITTEN = {"prometheus_file": "--write-prometheus", "hosts_file": "--write-hosts"}
 _ALREADY_RUNNING_SECONDS = 120
 
 
@@ -71,13 +81,13 @@ def _add_cluster_flags(parser: ArgumentParser) -> None:
 
 def _add_fault_flags(parser: ArgumentParser) -> None:
     fault = parser.add_argument_group("what breaks")
-    valued(fault, "--fault", "KIND", "such as tensor_loss (default: nothing)")
+    valued(fault, "--fault", "KIND", "one of those below (default: nothing)")
     valued(fault, "--fault-node", "NODE", "such as node-0007")
     valued(fault, "--fault-gpu", "N", "(default: all of the node)", int)
     at = "counted from the first second that is seen (default: 0)"
-    valued(fault, "--fault-at", "SECOND", at, int, 0)
+    valued(fault, "--fault-at", "SECOND", at, int)
     valued(fault, "--fault-seconds", "N", "(default: it stays)", int)
-    valued(fault, "--fault-strength", "SHARE", "(default: 0.5)", float, 0.5)
+    valued(fault, "--fault-strength", "SHARE", "(default: 0.5)", float)
 
 
 def _add_serving_flags(parser: ArgumentParser) -> None:
@@ -85,15 +95,14 @@ def _add_serving_flags(parser: ArgumentParser) -> None:
     serving.add_argument(
         "--dialect",
         choices=("old", "classic", "classic-lower", "si"),
-        default="classic",
         help="of dcgm-exporter: 1.x, to 4.8.2, 4.8.3 and 4.8.4, from 4.9 (default: classic)",
     )
     labels = "which labels tell the job (default: hpc-job)"
-    chosen(serving, "--job-labels", ("hpc-job", "pod", "none"), labels)
-    valued(serving, "--port", "PORT", "0: any free one (default: 9400)", int, 9400)
+    serving.add_argument("--job-labels", choices=("hpc-job", "pod", "none"), help=labels)
+    valued(serving, "--port", "PORT", "0: any free one (default: 9400)", int)
     switch(serving, "--port-per-node", "a port for each node, from --port on")
     speed = "seconds of the cluster in a second of the clock (default: 1)"
-    valued(serving, "--speed", "FACTOR", speed, float, 1.0)
+    valued(serving, "--speed", "FACTOR", speed, float)
     prometheus = "write a prometheus.yml that scrapes all pages"
     valued(serving, "--write-prometheus", "FILE", prometheus, path, dest="prometheus_file")
     hosts = "write a list of all pages, one a line"
@@ -110,7 +119,8 @@ def _execute(call: Call) -> int:
     from paramedic.api.wiring.simulate import Serving, record, serve
 
     if flags.record is None:
-        return serve(_cluster(flags), filled(Serving, flags), around.stdout, around.stderr)
+        how = filled(Serving, flags, **_with_defaults(flags, _OF_SERVING))
+        return serve(_cluster(flags), how, around.stdout, around.stderr)
     seconds = _DEFAULT_RECORDED_SECONDS if flags.seconds is None else flags.seconds
     return record(
         _cluster(flags), flags.record, flags.labels, seconds, around.stdout, around.stderr
@@ -118,23 +128,23 @@ def _execute(call: Call) -> int:
 
 
 def _cluster(flags: Namespace) -> ClusterWanted:
+    from paramedic.api.wiring.run_folder import job_name
     from paramedic.api.wiring.simulate import ClusterWanted, FaultWanted
 
     age = _ALREADY_RUNNING_SECONDS if flags.record is None else 0
-    fault = FaultWanted(
-        flags.fault,
-        flags.fault_node,
-        flags.fault_gpu,
-        flags.fault_at,
-        flags.fault_seconds,
-        flags.fault_strength,
-    )
+    fault = _with_defaults(flags, _OF_A_FAULT)
     return filled(
         ClusterWanted,
         flags,
+        job=job_name(flags.job, ()),
         age_seconds=age if flags.already_running is None else flags.already_running,
-        fault=None if flags.fault is None else fault,
+        fault=None if flags.fault is None else FaultWanted(flags.fault, *fault.values()),
     )
+
+
+def _with_defaults(flags: Namespace, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    given = {name: getattr(flags, name) for name in defaults}
+    return {name: defaults[name] if one is None else one for name, one in given.items()}
 
 
 def _check(flags: Namespace) -> None:
@@ -142,14 +152,49 @@ def _check(flags: Namespace) -> None:
                         ("fault_seconds", 1)):  # fmt: skip
         value = getattr(flags, name)
         if value is not None and value < least:
-            flag = "--" + name.replace("_", "-")
-            raise UsageError(f"{flag} {value}: must be at least {least}")
-    if not 0 < flags.speed < 1e6:
+            raise UsageError(f"{_flag(name)} {value}: must be at least {least}")
+    if flags.speed is not None and not 0 < flags.speed < 1e6:
         raise UsageError(f"--speed {flags.speed}: must be above 0 and below a million")
-    if flags.fault is not None and flags.fault_node is None:
+    _check_fault(flags)
+    if flags.record is not None:
+        _refuse(flags, _OF_SERVING, "with --serve")
+
+
+def _check_fault(flags: Namespace) -> None:
+    if flags.fault is None:
+        _refuse(flags, _OF_A_FAULT, "with --fault")
+        return
+    if flags.fault_node is None:
         raise UsageError("--fault needs --fault-node, such as node-0007")
-    if flags.record is not None and (flags.prometheus_file or flags.hosts_file):
-        raise UsageError("--write-prometheus and --write-hosts go with --serve")
+    seen = _seen_seconds(flags)
+    if flags.fault_at is not None and flags.fault_at >= seen:
+        raise UsageError(
+            f"--fault-at {flags.fault_at}: only {seen:g} s are seen and nothing would break:"
+            " break it sooner, or raise --seconds"
+        )
+
+
+def _seen_seconds(flags: Namespace) -> float:
+    """How much of the cluster's time is recorded or served."""
+    if flags.record is not None:
+        return _DEFAULT_RECORDED_SECONDS if flags.seconds is None else int(flags.seconds)
+    speed = 1.0 if flags.speed is None else float(flags.speed)
+    return math.inf if flags.seconds is None else flags.seconds * speed
+
+
+def _refuse(flags: Namespace, names: Iterable[str], where: str) -> None:
+    given = [_flag(name) for name in names if _is_given(getattr(flags, name))]
+    if given:
+        goes = "goes" if len(given) == 1 else "go"
+        raise UsageError(f"{' and '.join(given)} {goes} {where}")
+
+
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False  # 0 is given
+
+
+def _flag(name: str) -> str:
+    return _WRITTEN.get(name) or "--" + name.replace("_", "-")
 
 
 SIMULATE = Verb(

@@ -12,6 +12,7 @@ from paramedic.ingest.synthetic.errors import ClusterSettingError
 from paramedic.ingest.synthetic.faults.plan import FaultPlan
 
 _JOB = JobName("synthetic")
+_MOST_GPUS = 100_000  # more than any job has; every second of them is held in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Shape:
         for name in ("nodes", "gpus", "expert_groups", "nodes_per_rack", "nodes_per_switch"):
             require(getattr(self, name) >= 1, name, getattr(self, name), "must be at least 1")
         ranks = self.nodes * self.gpus
+        require(ranks <= _MOST_GPUS, "nodes x gpus", ranks, f"must be at most {_MOST_GPUS}")
         require(self.tensor >= 1 and self.gpus % self.tensor == 0, "tensor_ranks",
                 self.tensor_ranks, f"must divide the {self.gpus} GPUs of a node")  # fmt: skip
         columns = ranks // self.tensor
