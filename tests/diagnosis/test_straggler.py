@@ -60,12 +60,22 @@ def test_the_verdict_says_what_people_need() -> None:
     assert abs(verdict.onset.timestamp() - START - SLOW_FROM) <= 2
 
 
+def test_a_node_of_several_ranks_is_one_candidate_and_unsuspected_nodes_are_none() -> None:
+    carried_by = {rank: rank // 4 for rank in range(8)}
+    scene = Scene(8, 80, nodes=carried_by, slow={1: 2.0})
+    fired = diagnose(merged(scene.batches()))[0]
+    named = [candidate.node for candidate in fired.candidates]
+    assert named[0] == fired.node == node_name(0)
+    assert len(named) == len(set(named))
+    assert all(candidate.score > 0 for candidate in fired.candidates)
+
+
 def test_candidates_and_evidence_are_in_order() -> None:
     verdict = at_half_speed()
     scores = [candidate.score for candidate in verdict.candidates]
     assert verdict.candidates[0].node == node_name(2)
     assert scores == sorted(scores, reverse=True)
-    assert len(scores) == 4
+    assert all(score > 0 for score in scores)
     metrics = [evidence.metric for evidence in verdict.evidence]
     assert metrics[:2] == ["compute_seconds", "collective_seconds"]
     own, waits_less = verdict.evidence[:2]

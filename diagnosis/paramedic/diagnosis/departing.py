@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Tier
-from paramedic.diagnosis.finding import Finding, moment
+from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
@@ -104,10 +104,10 @@ def _confidence(departure: Departure, settings: DepartureSettings) -> float:
 
 
 def _candidates(departure: Departure, suspicion: Mapping[NodeName, float]) -> tuple[Candidate, ...]:
-    ranked = sorted(suspicion.items(), key=lambda item: (-item[1], item[0]))
-    others = [pair for pair in ranked if pair[0] != departure.node][: _CANDIDATES - 1]
-    named = (departure.node, suspicion.get(departure.node, 0.0))
-    return tuple(Candidate(node, round(score, 2)) for node, score in (named, *others))
+    """The accused first, whatever is open against others."""
+    own = Candidate(departure.node, round(suspicion.get(departure.node, 0.0), 2))
+    others = ((node, score) for node, score in suspicion.items() if node != departure.node)
+    return (own, *ranked(others, _CANDIDATES - 1))
 
 
 def _evidence(departure: Departure, since: datetime) -> tuple[Evidence, ...]:

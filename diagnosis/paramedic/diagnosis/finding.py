@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from paramedic.diagnosis.contract import (
     Candidate,
@@ -19,6 +19,9 @@ from paramedic.diagnosis.contract import (
     Tier,
 )
 from paramedic.ingest.contract import NodeName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Trouble(StrEnum):
@@ -145,6 +148,19 @@ def is_worse(fault: Fault, known: Fault) -> bool:
     Of the job: telemetry_lost, throughput_drop.
     """
     return _BADNESS[fault] > _BADNESS[known]
+
+
+def ranked(scores: Iterable[tuple[NodeName, float]], most: int) -> tuple[Candidate, ...]:
+    """The nodes by their highest score, each once; whom nothing speaks against is none.
+
+    >>> [(c.node, c.score) for c in ranked([("a", 1.0), ("b", 0.001), ("a", 3.0)], 5)]
+    [('a', 3.0)]
+    """
+    highest: dict[NodeName, float] = {}
+    for node, score in scores:
+        highest[node] = max(highest.get(node, 0.0), round(score, 2))
+    found = sorted((-score, node) for node, score in highest.items() if score > 0)
+    return tuple(Candidate(node, -score) for score, node in found[:most])
 
 
 def moment(second: int) -> datetime:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.contract import Candidate, Evidence, Phase, Tier
-from paramedic.diagnosis.finding import Finding, moment
+from paramedic.diagnosis.contract import Evidence, Phase, Tier
+from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.diagnosis.sequential import confidence
 from paramedic.diagnosis.symptoms import WAITING_METRIC
 
@@ -46,7 +46,7 @@ def finding_of(
         onset=moment(trail.onset_second),
         detected_at=moment(slowness.second),
         summary=_summary(slowness),
-        candidates=_candidates(suspicion),
+        candidates=ranked(((r.node, score) for r, score in suspicion.items()), _CANDIDATES),
         evidence=(*_rank_evidence(trail), *_node_evidence(row, node_scores)),
     )
 
@@ -76,11 +76,6 @@ def _summary(slowness: Slowness) -> str:
         else ""
     )
     return f"{text} ({value:.2f} s against {level:.2f} s, for {seconds} s){waiting}"
-
-
-def _candidates(suspicion: Mapping[EntityKey, float]) -> tuple[Candidate, ...]:
-    ranked = sorted(suspicion.items(), key=lambda item: (-item[1], item[0].index or 0))
-    return tuple(Candidate(row.node, round(score, 2)) for row, score in ranked[:_CANDIDATES])
 
 
 def _rank_evidence(trail: Trail) -> tuple[Evidence, ...]:
