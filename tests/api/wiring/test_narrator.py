@@ -129,7 +129,9 @@ def test_a_bus_that_comes_back_is_told_on_and_nothing_twice() -> None:
         tried.release()
         return bus.subscribe(topics, Start.EARLIEST)
 
-    narrator = Narrator(hear, subscribe, out, poll_seconds=0.01, retry_seconds=0.001)
+    narrator = Narrator(
+        hear, subscribe, out, 0.01, retry_seconds=0.001, consolation="the jobs are not touched"
+    )
     publisher.publish(Topic.EVENTS, "a/0", event(generation=1, state="x").to_json())
     narrator.start()
     assert heard.acquire(timeout=10.0)
@@ -141,6 +143,6 @@ def test_a_bus_that_comes_back_is_told_on_and_nothing_twice() -> None:
     narrator.close(10.0)
     assert out.getvalue().splitlines() == [
         "paramedic: generation 1",
-        "paramedic: the bus does not answer; training goes on",
+        "paramedic: the bus does not answer; the jobs are not touched",
         "paramedic: generation 2",
     ]

@@ -102,9 +102,13 @@ def test_a_folder_that_was_begun_and_never_ran_may_be_used_again(tmp_path: Path)
     assert create_run_folder(tmp_path / "a", tmp_path, "train", NOON) == first
     assert (first / "checkpoints" / "step-4").exists()
     require_unused(first)
-    (first / "run.json").touch()
+
+
+@pytest.mark.parametrize("record", ["run.json", "up.json"])
+def test_a_folder_in_which_something_ran_or_watched_is_refused(tmp_path: Path, record: str) -> None:
+    (tmp_path / record).touch()
     with pytest.raises(PreflightError, match="already holds a run: name another with --run-folder"):
-        require_unused(first)
+        create_run_folder(tmp_path, tmp_path, "train", NOON)
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")

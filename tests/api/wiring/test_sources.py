@@ -10,7 +10,13 @@ import pytest
 from paramedic.api.settings.schema import Settings
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.source_request import AccessRequest, SourceRequest
-from paramedic.api.wiring.sources import http_access, metric_names, open_sources
+from paramedic.api.wiring.sources import (
+    check_matchers,
+    http_access,
+    metric_names,
+    open_sources,
+)
+from paramedic.ingest.sources.prometheus.client import Entry, QueryError
 
 
 def names_of(request: SourceRequest) -> list[str]:
@@ -77,3 +83,20 @@ def test_what_is_looked_for_covers_the_catalogue_and_each_name_is_a_pattern() ->
                  "amd_gpu_gfx_activity", "nvidia_smi_power_draw_watts"):  # fmt: skip
         assert any(pattern.fullmatch(name) for pattern in patterns), name
     assert not any(pattern.fullmatch("http_requests_total") for pattern in patterns)
+
+
+class Strict:
+    """A Prometheus that takes one query and refuses all others."""
+
+    def query(self, expression: str, at_seconds: float | None = None) -> list[Entry]:
+        del at_seconds
+        if expression != 'count({__name__=~"up",cluster="a"})':
+            raise QueryError("HTTP 400: parse error")
+        return []
+
+
+def test_matchers_that_a_prometheus_refuses_are_found_at_the_start() -> None:
+    check_matchers(Strict(), "")
+    check_matchers(Strict(), 'cluster="a"')
+    with pytest.raises(PreflightError, match=r"^--matchers 'foo=': HTTP 400: parse error"):
+        check_matchers(Strict(), "foo=")

@@ -87,7 +87,7 @@ def test_where_everything_is_stands_in_the_run_folder_without_secrets(tmp_path: 
         wiring._record(asked, place, bus)
         said = io.StringIO()
         wiring._say_start(asked, place, said)
-        written = (tmp_path / "here" / wiring.RECORD_FILE).read_text()
+        written = (tmp_path / "here" / wiring.WATCH_RECORD_FILE).read_text()
         assert json.loads(written)["api"] == place.api
     facts = json.loads(written)
     assert facts["sources"] == ["--kernel-log=a=/var/log/kern.log"]

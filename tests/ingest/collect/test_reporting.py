@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,6 +108,22 @@ def test_who_gives_nothing_is_told_with_the_reason_and_told_again_when_it_is_ove
         "http://prometheus:9090 answers again",
     ]
     assert reporter.silent_origins == 0
+
+
+@pytest.mark.parametrize(
+    ("reason", "line"),
+    [
+        ("http://p: refused", "http://p/ gives nothing: refused"),
+        ("http://p gives no answer of a Prometheus: x", None),
+        ("http://p answers with HTTP 503: busy", None),
+        ("http://p:9090: refused", "http://p/ gives nothing: http://p:9090: refused"),
+    ],
+)
+def test_an_address_stands_once_in_a_line(reason: str, line: str | None) -> None:
+    reporter, lines = new()
+    reporter.silent("http://p/", reason, 0.0)
+    reporter.look(EMPTY, None, 0.0)
+    assert lines == [line or reason]
 
 
 def test_many_that_fall_silent_are_a_line_now_and_then_and_not_one_each() -> None:

@@ -104,6 +104,12 @@ def test_what_will_never_work_names_its_remedy(status: int, message: str, remedy
     assert remedy in str(error)
 
 
+def test_a_page_of_another_server_is_told_in_one_line() -> None:
+    body = b"no such\r\npage\n"
+    error = sorted_by_remedy("http://p", f"HTTP Status Code 404 ({body!r})")
+    assert str(error).startswith("http://p answers with HTTP 404: no such page: check the URL")
+
+
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
 def test_what_may_pass_is_tried_again(status: int) -> None:
     assert isinstance(refusal(status, "try later"), SourceAwayError)

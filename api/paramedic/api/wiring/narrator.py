@@ -32,13 +32,16 @@ class Narrator:
         out: TextIO,
         poll_seconds: float = _POLL_SECONDS,
         retry_seconds: float = _RETRY_SECONDS,
+        consolation: str = "training goes on",
     ) -> None:
-        """`hear` gives the lines that an event or verdict is worth, in the order of the bus."""
+        """`hear` gives the lines that an event or verdict is worth, in the order of the bus;
+        `consolation` is said of the job while the bus is away."""
         self._hear = hear
         self._subscribe = subscribe
         self._out = out
         self._poll_seconds = poll_seconds
         self._retry_seconds = retry_seconds
+        self._consolation = consolation
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._tell_all, name="narrator", daemon=True)
         self._told: set[tuple[int, int, Topic]] = set()
@@ -59,7 +62,7 @@ class Narrator:
                 self._tell_until_lost()
             except BusUnavailableError:
                 if not is_lost:
-                    self._say("the bus does not answer; training goes on")
+                    self._say(f"the bus does not answer; {self._consolation}")
                 is_lost = True
             if self._over.wait(self._retry_seconds if is_lost else 0.0):
                 return

@@ -12,6 +12,8 @@ from pathlib import Path
 from paramedic.api.wiring.errors import PreflightError, RunRecordError
 
 RECORD_FILE = "run.json"
+WATCH_RECORD_FILE = "up.json"
+"""What `paramedic up` leaves in its folder."""
 DATABASE_FILE = "paramedic.sqlite"
 SIGNING = ("diagnose", "collect")
 """Services that give signs of life in files, where they run."""
@@ -92,7 +94,7 @@ def create_run_folder(asked_for: Path | None, runs_folder: Path, job: str, now: 
 
 def require_unused(folder: Path) -> None:
     """Raises PreflightError when the folder holds a run already."""
-    if (folder / RECORD_FILE).exists():
+    if any((folder / name).exists() for name in (RECORD_FILE, WATCH_RECORD_FILE)):
         raise PreflightError(
             f"run folder {folder} already holds a run: name another with --run-folder"
         )

@@ -49,6 +49,8 @@ class Services:
     environment: Mapping[str, str]
     tell: Callable[[str], None]
     """Hears a line when one of them ends, and when it is back."""
+    consolation: str = "training goes on"
+    """What the line of an end says of the job."""
 
     def diagnose(self) -> ServiceSpec:
         """The diagnosis process: the only one of the run, so it forms no group."""
@@ -100,4 +102,5 @@ class Services:
             log_path=self.run_folder / "logs" / f"{verb}.log",
             pass_fds=pass_fds,
             tell=self.tell,
+            consolation=self.consolation,
         )

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.source_request import PASSWORD_VARIABLE, TOKEN_VARIABLE
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from paramedic.ingest.sources.kafka_topics.consumer import Record
     from paramedic.ingest.sources.kernel.feeds import LineFeed
     from paramedic.ingest.sources.port import Source
+    from paramedic.ingest.sources.prometheus.client import Entry
     from paramedic.ingest.sources.prometheus.configuration import PrometheusSettings
 
 _KERNEL_DEVICE = "/dev/kmsg"
@@ -52,19 +53,46 @@ def open_sources(
 
 
 def check_prometheus(request: SourceRequest, settings: Settings) -> None:
-    """Ask the Prometheus one light question. Raises PreflightError when it does not answer."""
+    """Ask the Prometheus two light questions, one of them with the matchers.
+
+    Raises PreflightError when it does not answer, or refuses the matchers.
+    """
     if request.prometheus is None:
         return
-    from paramedic.ingest.sources.prometheus.client import PrometheusApi
+    from paramedic.ingest.sources.prometheus.client import AnswerTooLargeError, PrometheusApi
 
     try:
         api = PrometheusApi(_prometheus_settings(request, settings, _CHECK_SECONDS))
         try:
             api.now_seconds()
+            check_matchers(api, request.matchers)
         finally:
             api.close()
-    except (SourceError, SourceAwayError) as error:
+    except (SourceError, SourceAwayError, AnswerTooLargeError) as error:
         raise PreflightError(f"--prometheus: {error}") from error
+
+
+class Queries(Protocol):
+    """Of a Prometheus' API, what a check needs."""
+
+    def query(self, expression: str, at_seconds: float | None = None) -> list[Entry]:
+        """The answer to an instant query. Raises QueryError when it is refused."""
+        ...
+
+
+def check_matchers(api: Queries, matchers: str) -> None:
+    """Raises PreflightError for matchers that are refused; a process that was given them would be
+    started again and again."""
+    from paramedic.ingest.sources.prometheus.client import QueryError
+    from paramedic.ingest.sources.prometheus.queries import selectors
+
+    if not matchers.strip():
+        return
+    (selector,) = selectors(("up",), matchers)
+    try:
+        api.query(f"count({selector})")
+    except QueryError as error:
+        raise PreflightError(f"--matchers {matchers!r}: {error}") from error
 
 
 def _sources(

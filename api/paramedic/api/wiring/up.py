@@ -17,7 +17,7 @@ from paramedic.api.wiring.bus import RunBus, check_bus, run_bus
 from paramedic.api.wiring.lines_for_people import LinesForPeople
 from paramedic.api.wiring.many_jobs import ManyJobs
 from paramedic.api.wiring.narrator import Narrator
-from paramedic.api.wiring.run_folder import create_run_folder, sign_file
+from paramedic.api.wiring.run_folder import WATCH_RECORD_FILE, create_run_folder, sign_file
 from paramedic.api.wiring.service_commands import Services
 from paramedic.api.wiring.socket_folder import socket_folder
 from paramedic.api.wiring.source_request import PASSWORD_VARIABLE, TOKEN_VARIABLE, SourceRequest
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _NAME = "up"
 _NARRATOR_CLOSE_SECONDS = 2.0
-RECORD_FILE = "up.json"
+_CONSOLATION = "the jobs are not touched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,11 @@ def up(request: UpRequest, stdout: TextIO, stderr: TextIO) -> int:
             run_bus(request.settings, request.environment, place.sockets, place.logs)
         )
         _start_narrator(request, bus, stack, stdout, stderr)
-        lines = LinesForPeople(stack, partial(say, stderr))
+        say_now = partial(_say_with_time, stderr)
+        lines = LinesForPeople(stack, say_now)
         _record(request, place, bus)
         _say_start(request, place, stderr)
-        group = ServiceGroup(_services(request, place, bus, lines, partial(say, stderr)))
+        group = ServiceGroup(_services(request, place, bus, lines, say_now))
         group.watch(lines.read_end, lines.pass_on)
         number = group.run()
     say(stderr, f"ended by {number.name}; what was found stays in {place.run_folder}")
@@ -120,7 +121,8 @@ def _start_narrator(
         if request.as_json_lines:
             tell(stdout, f"{verdict.to_json().decode()}\n")
 
-    narrator = Narrator(ManyJobs(print_verdict).hear, bus.subscribe, stderr)
+    hear = ManyJobs(print_verdict).hear
+    narrator = Narrator(hear, bus.subscribe, stderr, consolation=_CONSOLATION)
     narrator.start()
     stack.callback(narrator.close, _NARRATOR_CLOSE_SECONDS)
 
@@ -138,7 +140,7 @@ def _services(
         for name, value in request.environment.items()
         if name not in (TOKEN_VARIABLE, PASSWORD_VARIABLE)
     }
-    services = Services(bus.address, folder, settings, public, tell_end)
+    services = Services(bus.address, folder, settings, public, tell_end, _CONSOLATION)
     sign_file(folder).touch()
     started = [
         services.diagnose(),
@@ -161,7 +163,12 @@ def _record(request: UpRequest, place: _Place, bus: RunBus) -> None:
         "api": place.api,
         "sources": list(request.sources.flags()),
     }
-    (place.run_folder / RECORD_FILE).write_text(f"{json.dumps(facts, indent=2)}\n", "utf-8")
+    (place.run_folder / WATCH_RECORD_FILE).write_text(f"{json.dumps(facts, indent=2)}\n", "utf-8")
+
+
+def _say_with_time(stderr: TextIO, line: str) -> None:
+    """As the lines of jobs have it."""
+    say(stderr, f"{datetime.now(UTC):%H:%M:%SZ} {line}")
 
 
 def _say_start(request: UpRequest, place: _Place, stderr: TextIO) -> None:

@@ -117,8 +117,7 @@ class Reporter:
             return
         self._silence_at = now
         if fresh:
-            verb = "gives" if len(fresh) == 1 else "give"
-            self._tell(f"{_named(fresh)} {verb} nothing: {self._silent[fresh[0]][0]}")
+            self._tell(_of_silence(fresh, self._silent[fresh[0]][0]))
         if back:
             verb = "answers" if len(back) == 1 else "answer"
             self._tell(f"{_named(sorted(back))} {verb} again")
@@ -139,6 +138,24 @@ class Reporter:
         if text not in self._told:
             self._told.add(text)
             self._tell(text)
+
+
+def _of_silence(origins: Sequence[str], reason: str) -> str:
+    """Who gives nothing and why; reasons often name the first of them already.
+
+    >>> _of_silence(["http://a"], "http://a answers with HTTP 503: busy")
+    'http://a answers with HTTP 503: busy'
+    >>> _of_silence(["http://a", "http://b"], "http://a: Connection refused")
+    'http://a, http://b give nothing: Connection refused'
+    """
+    named = origins[0].rstrip("/")
+    rest = reason.removeprefix(named)
+    is_named = rest != reason and rest.startswith((" ", ": "))
+    if is_named and rest.startswith(" ") and len(origins) == 1:
+        return reason
+    why = rest.lstrip(": ") if is_named else reason
+    verb = "gives" if len(origins) == 1 else "give"
+    return f"{_named(origins)} {verb} nothing: {why}"
 
 
 def _named(names: Iterable[str]) -> str:

@@ -122,7 +122,7 @@ def sorted_by_remedy(url: str, message: str) -> Exception:
     """The error for an answer that is not 200, from the library's message about it."""
     found = _STATUS_AND_BODY.search(message)
     status, reason = (int(found[1]), _reason(found[3])) if found else (0, message)
-    told = f"{url} answers with HTTP {status}: {reason[:300]}"
+    told = f"{url} answers with HTTP {status}: {' '.join(reason.split())[:300]}"
     if status in {413, 414} or (status in {400, 422, 503} and _TOO_LARGE.search(reason)):
         return AnswerTooLargeError(told)
     if status in {401, 403}:
@@ -137,7 +137,8 @@ def _reason(body: str) -> str:
     try:
         return str(json.loads(body.replace("\\'", "'").replace("\\\\", "\\"))["error"])
     except (ValueError, KeyError, TypeError):
-        return body
+        # The library shows the bytes as Python writes them.
+        return body.replace("\\r", " ").replace("\\n", " ")
 
 
 def _in_every_request(access: HttpAccess) -> Callable[[PreparedRequest], PreparedRequest]:

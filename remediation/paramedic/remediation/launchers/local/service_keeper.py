@@ -40,6 +40,8 @@ class ServiceSpec:
     back_off: BackOffRule = field(default_factory=BackOffRule)
     tell: Callable[[str], None] = _nobody
     """Hears one line when the process has ended unasked, and one when it is back."""
+    consolation: str = "training goes on"
+    """What that line says of the job."""
 
 
 class ServiceKeeper:
@@ -111,7 +113,8 @@ class ServiceKeeper:
         status = self.reap()
         if not self._is_ending:
             _LOG.warning("service %s %s: see %s", self._spec.name, status, self._spec.log_path)
-            self._spec.tell(f"{self._spec.name} {status}; training goes on ({self._spec.log_path})")
+            consolation, log_path = self._spec.consolation, self._spec.log_path
+            self._spec.tell(f"{self._spec.name} {status}; {consolation} ({log_path})")
             self._start_later()
 
     def _start_later(self) -> None:
