@@ -1,6 +1,8 @@
 """A node whose telemetry has ceased while that of its peers comes: absence is a symptom.
 
-GPU rows and host rows come from different exporters, so each kind is followed by itself.
+GPU rows and host rows come from different exporters, so each kind is followed by itself. A node's
+silence counts only in seconds in which most nodes are heard, and anew after a silence of most: when
+the source comes back from an outage, its nodes come one after the other, and one is the last.
 """
 
 from __future__ import annotations
@@ -34,9 +36,10 @@ class Absence:
     kinds: tuple[Entity, ...]
     """What is missing."""
     since: int
-    """The last second that was heard, or the first of what has ceased since."""
+    """When the silence that counts began."""
     second: int
     peers_heard: int
+    """How many others are heard in what is missing of it."""
 
 
 class _Field(IntEnum):
@@ -44,6 +47,12 @@ class _Field(IntEnum):
     """The newest second; 0: never."""
     STREAK = 1
     """Slots in a row that were heard."""
+    SILENT = 2
+    """Seconds without it in which most are heard."""
+    GAP = 3
+    """Seconds between the two newest that were heard."""
+    GAP_BEFORE = 4
+    """The gap before that: an outage is one long gap, a slow source has nothing else."""
 
 
 _ONE = ("telemetry",)
@@ -57,31 +66,63 @@ class _Kind:
     starts: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     nodes: tuple[NodeName, ...] = ()
     memory: CellMemory = field(default_factory=lambda: CellMemory(len(_Field)))
+    present: int = 0
+    """How many nodes are heard now."""
+    second: int = 0
+    """The newest slot."""
 
-    def hear(self, window: Window) -> None:
+    def hear(self, window: Window, timeout_seconds: float) -> None:
         """Take the newest slot in."""
         if window.rows is not self.rows:
             self._meet(window.rows)
         self.memory.arrange(self.nodes, _ONE)
         here = window.observed[:, :, -1].any(axis=1)
         seen = np.logical_or.reduceat(here, self.starts)
-        self.heard[seen] = window.last_second
-        streak = self.memory.line(_Field.STREAK)
-        streak[seen] += 1
-        streak[~seen] = 0
+        self._note(seen, window.last_second)
+        self._count_silence(seen, window, timeout_seconds)
 
     @property
     def heard(self) -> NDArray[np.float64]:
         return self.memory.line(_Field.HEARD)
 
-    def absent(self, second: int, timeout_seconds: float) -> dict[NodeName, int]:
-        """Since when each node is not heard that most others are heard without."""
-        age = second - self.heard
-        present = np.count_nonzero(age < timeout_seconds / 2)
-        if len(self.nodes) < _FEWEST_NODES or 2 * present <= len(self.nodes):
+    def absent(self, timeout_seconds: float) -> dict[NodeName, int]:
+        """For how many seconds each node was not heard that most others are heard without."""
+        silent = self.memory.line(_Field.SILENT)
+        if len(self.nodes) < _FEWEST_NODES:
             return {}
-        gone = (self.heard > 0) & (age >= timeout_seconds)
-        return {self.nodes[at]: int(self.heard[at]) for at in np.flatnonzero(gone).tolist()}
+        gone = (self.heard > 0) & (silent >= timeout_seconds)
+        return {self.nodes[at]: int(silent[at]) for at in np.flatnonzero(gone).tolist()}
+
+    def _note(self, seen: NDArray[np.bool_], second: int) -> None:
+        """Who is heard, and after how long."""
+        gap, before = self.memory.line(_Field.GAP), self.memory.line(_Field.GAP_BEFORE)
+        again = seen & (self.heard > 0)
+        before[again] = gap[again]
+        gap[again] = second - self.heard[again]
+        self.heard[seen] = second
+        streak = self.memory.line(_Field.STREAK)
+        streak[seen] += 1
+        streak[~seen] = 0
+
+    def _count_silence(
+        self, seen: NDArray[np.bool_], window: Window, timeout_seconds: float
+    ) -> None:
+        """A slot counts while most are heard; when they are not, or slots are missing, anew."""
+        second, silent = window.last_second, self.memory.line(_Field.SILENT)
+        is_old = self._lately_seconds(window.slot_seconds, timeout_seconds)
+        present = (self.heard > 0) & (second - self.heard < is_old)
+        self.present = int(np.count_nonzero(present))
+        silent += window.slot_seconds
+        silent[seen] = 0
+        if 2 * self.present <= len(self.nodes) or second - self.second >= is_old:
+            silent[:] = 0
+        self.second = second
+
+    def _lately_seconds(self, slot_seconds: int, timeout_seconds: float) -> float:
+        """Who was heard so long ago counts as heard still: twice as long as it usually takes."""
+        gap = np.minimum(self.memory.line(_Field.GAP), self.memory.line(_Field.GAP_BEFORE))
+        usual = max(float(slot_seconds), float(np.median(gap)))
+        return min(timeout_seconds / 2, 2 * usual)
 
     def is_back(self, node: NodeName) -> bool:
         """Whether the node is heard again, or never was by these rows."""
@@ -108,20 +149,20 @@ class AbsenceWatch:
     def judge(self, windows: Mapping[Entity, Window]) -> Iterator[Absence]:
         """The nodes that have been missing for the time-out."""
         missing: dict[NodeName, dict[Entity, int]] = {}
-        second, present = 0, 0
+        second = 0
         for entity, window in windows.items():
             if not window.rows:
                 continue
             kind = self._kinds.setdefault(entity, _Kind())
-            kind.hear(window)
-            second = window.last_second
             timeout = max(self._timeout_seconds, _FEWEST_SLOTS * window.slot_seconds)
-            gone = kind.absent(second, timeout)
-            present = max(present, len(kind.nodes) - len(gone))
-            for node, heard in gone.items():
-                missing.setdefault(node, {})[entity] = heard
+            kind.hear(window, timeout)
+            second = window.last_second
+            for node, silent_seconds in kind.absent(timeout).items():
+                missing.setdefault(node, {})[entity] = silent_seconds
         for node, kinds in missing.items():
-            yield Absence(node, tuple(kinds), max(kinds.values()), second, present)
+            # Who is missing is not among those who are heard in the same kind of rows.
+            others = max(self._kinds[entity].present for entity in kinds)
+            yield Absence(node, tuple(kinds), second - min(kinds.values()), second, others)
 
     def is_back(self, node: NodeName) -> bool:
         """Whether the node is heard again in all that was heard of it before."""

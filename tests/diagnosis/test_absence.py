@@ -1,0 +1,98 @@
+"""Whose telemetry has ceased: counted in seconds in which most others are heard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paramedic.diagnosis.absence import Absence, AbsenceWatch
+from paramedic.diagnosis.departing import finding_of_absence
+from paramedic.ingest.contract import Entity, EntityKey, JobName, NodeName, Window
+
+TIMEOUT_SECONDS = 30
+NODES = 8
+START = 1_790_000_000
+EVERYBODY = frozenset(range(NODES))
+ROWS = {
+    kind: tuple(EntityKey(kind, NodeName(f"n{node}"), None) for node in range(NODES))
+    for kind in (Entity.GPU, Entity.NODE)
+}
+
+
+def window(kind: Entity, second: int, heard: frozenset[int], width: int = 1) -> Window:
+    there = np.array([node in heard for node in range(NODES)])[:, None, None]
+    values = there.astype(np.float32)
+    job = JobName("job")
+    return Window(job, 0, kind, second, ROWS[kind], ("m",), values, there, slot_seconds=width)
+
+
+def watch(slots: Sequence[frozenset[int]], width: int = 1) -> Iterator[Absence]:
+    """Everybody that is missing in any of these slots."""
+    watcher = AbsenceWatch(TIMEOUT_SECONDS)
+    for at, heard in enumerate(slots):
+        yield from watcher.judge({Entity.GPU: window(Entity.GPU, START + at * width, heard, width)})
+
+
+@pytest.mark.long
+@given(
+    before=st.integers(1, 40),
+    outage=st.integers(1, 100),
+    returns=st.lists(st.integers(0, 25), min_size=NODES, max_size=NODES),
+)
+def test_whatever_the_outage_and_the_staggered_return_nobody_is_accused(
+    before: int, outage: int, returns: list[int]
+) -> None:
+    back = [
+        frozenset(node for node in range(NODES) if returns[node] <= second) for second in range(40)
+    ]
+    assert list(watch([EVERYBODY] * before + [frozenset()] * outage + back)) == []
+
+
+def test_a_slow_source_that_returns_bit_by_bit_accuses_nobody() -> None:
+    back = [frozenset(range(some)) for some in (2, 5, 7, 8, 8)]
+    assert list(watch([EVERYBODY] * 5 + [frozenset()] * 6 + back, width=15)) == []
+
+
+def test_who_stays_away_after_an_outage_is_accused_a_time_out_after_the_return() -> None:
+    slots = [EVERYBODY] * 5 + [frozenset()] * 60 + [EVERYBODY - {3}] * 40
+    first = next(watch(slots))
+    assert (first.node, first.second - START) == ("n3", 64 + TIMEOUT_SECONDS)
+    assert first.second - first.since == TIMEOUT_SECONDS
+
+
+def test_slots_that_never_came_are_a_common_silence_too() -> None:
+    watcher = AbsenceWatch(TIMEOUT_SECONDS)
+
+    def judge(second: int, heard: frozenset[int]) -> list[Absence]:
+        return list(watcher.judge({Entity.GPU: window(Entity.GPU, second, heard)}))
+
+    early = [one for second in range(20) for one in judge(START + second, EVERYBODY)]
+    early += [one for second in range(20, 45) for one in judge(START + second, EVERYBODY - {3})]
+    late = [one for second in range(90, 115) for one in judge(START + second, EVERYBODY - {3})]
+    assert early == late == []
+
+
+def test_a_source_slower_than_its_slots_is_followed_at_its_own_pace() -> None:
+    """Every 10 s a node is heard, each in another second."""
+    slots = [
+        frozenset({second % 10} - {3} if second > 50 else {second % 10}) for second in range(99)
+    ]
+    missing = list(watch(slots))
+    assert {one.node for one in missing} == {"n3"}
+
+
+@pytest.mark.parametrize("silent_kind", [Entity.GPU, Entity.NODE])
+def test_only_others_are_counted_as_heard(silent_kind: Entity) -> None:
+    watcher = AbsenceWatch(TIMEOUT_SECONDS)
+    found: list[Absence] = []
+    for at in range(TIMEOUT_SECONDS + 6):
+        heard = {
+            kind: EVERYBODY - {4} if kind is silent_kind and at > 4 else EVERYBODY for kind in ROWS
+        }
+        found += watcher.judge({kind: window(kind, START + at, heard[kind]) for kind in ROWS})
+    assert found[0].peers_heard == NODES - 1
+    assert "while 7 other nodes are heard" in finding_of_absence(found[0], 0).summary
