@@ -49,10 +49,14 @@ def recording(tmp_path: Path) -> Path:
         (["capture", "--out", "x", "--to", "2026-01-01"], "--from and --to go with --cut"),
         (["capture", "--out", "x", "--job", "a", "--every-job"], "not allowed with"),
         (["capture", "--out", "x", "--ring", "--job", "a"], "--ring keeps every job"),
-        (["capture", "--out", "x", "--cut", "r", "--from", "2030-01-01"], "holds no telemetry of"),
+        (["capture", "--out", "x", "--cut", "r", "--from", "2030-01-01"],
+         "r holds no telemetry from 2030-01-01T00:00:00Z; it holds from 2026-01-01T00:00:00Z to "),
+        (["capture", "--out", "x", "--cut", "r", "--from", "2026-01-02", "--to", "2026-01-01"],
+         "--from 2026-01-02T00:00:00+00:00 is later than --to 2026-01-01T00:00:00+00:00: exchange"),
         (["capture", "--out", "r", "--cut", "r"], "holds a recording already"),
+        (["decode", ""], "nothing is named: name a file, an address, or - for standard input"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_work_is_one_line_and_exit_code_2(
     recording: Path, arguments: list[str], words: str
 ) -> None:

@@ -76,7 +76,7 @@ def test_a_rank_s_own_role_outranks_its_node_s() -> None:
         ('{"schema": 1, "job": 7}', "R/job.json: job is 7, it must be a text that is not empty"),
         (
             '{"schema": 1, "job": "j", "sampling_seconds": 0}',
-            "R/job.json: sampling_seconds is 0, it must be a number above 0",
+            "R/job.json: sampling_seconds is 0, it must be a number above 0 and at most 3600: the",
         ),
         (
             '{"schema": 1, "job": "j", "nodes": {"a": 1}}',
@@ -92,11 +92,31 @@ def test_a_rank_s_own_role_outranks_its_node_s() -> None:
         ),
         (
             '{"schema": 1, "job": "j", "nodes": [{"name": "a", "gpus": "8"}]}',
-            "R/job.json: nodes[0].gpus is '8', it must be a whole number of 0 or more",
+            "R/job.json: nodes[0].gpus is '8', it must be a whole number from 0 to 1024",
         ),
         (
             '{"schema": 1, "job": "j", "ranks": [{"rank": -1, "node": "a"}]}',
-            "R/job.json: ranks[0].rank is -1, it must be a whole number of 0 or more",
+            "R/job.json: ranks[0].rank is -1, it must be a whole number from 0 to 2147483647",
+        ),
+        (
+            '{"schema": 1, "job": "j", "sampling_seconds": 1e300}',
+            "R/job.json: sampling_seconds is 1e+300, it must be a number above 0 and at most 3600",
+        ),
+        (
+            '{"schema": 1, "job": "j", "sampling_seconds": NaN}',
+            "R/job.json: sampling_seconds is nan, it must be a number above 0",
+        ),
+        (
+            '{"schema": 1, "job": "j", "nodes": [{"name": "a", "gpus": -8}]}',
+            "R/job.json: nodes[0].gpus is -8, it must be a whole number from 0 to 1024",
+        ),
+        (
+            '{"schema": 1, "job": "j", "nodes": [{"name": "a", "gpus": 1e300}]}',
+            "R/job.json: nodes[0].gpus is 1e+300, it must be a whole number from 0 to 1024",
+        ),
+        (
+            '{"schema": 1, "job": "j", "ranks": [{"rank": 1%s, "node": "a"}]}' % ("0" * 400),
+            f"R/job.json: ranks[0].rank is 1{'0' * 79}…, it must be a whole number from 0 to 2147",
         ),
     ],
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ingest.recordings.recorded import JOB, batch, event
 from paramedic.ingest.contract import Entity, EventKind, NodeName
 from paramedic.ingest.recordings.description import NodeRoles, RankRoles
@@ -37,6 +39,18 @@ def test_roles_sizes_and_cadence_come_from_events() -> None:
     assert job.nodes == (NodeRoles(NodeName("a"), 8, pipeline_stage=2, switch="leaf-7"),)
     assert job.ranks == (RankRoles(3, NodeName("a"), gpu=1, tensor_rank=1),)
     assert portrait.state is not None
+
+
+def test_what_no_recording_may_tell_is_not_taken_from_events() -> None:
+    portrait = Portrait(JOB)
+    portrait.see(batch(0, {"a": 1.0}))
+    for seconds in (1e300, math.inf, -15, 0, "15"):
+        portrait.hear(event(0, EventKind.JOB_STATE, state="training", sampling_seconds=seconds))
+    for stage in (-1, 2**31, True, 1.5):
+        joined = {"change": "joined", "pipeline_stage": stage, "gpus": 10**12}
+        portrait.hear(event(0, EventKind.MEMBERSHIP, node="a", **joined))
+    job = portrait.description()
+    assert (job.sampling_seconds, job.nodes) == (1.0, (NodeRoles(NodeName("a"), 1024),))
 
 
 def test_nothing_new_is_no_new_version() -> None:

@@ -183,6 +183,20 @@ def test_a_node_that_the_job_does_not_list_is_taken_in_and_told(tmp_path: Path) 
     assert batches_of(tmp_path)[0].tables[0].nodes == tuple("abcdefg")
 
 
+def test_a_table_that_the_job_speaks_of_and_that_is_not_there_is_told(tmp_path: Path) -> None:
+    ranks = [{"rank": rank, "node": "a"} for rank in range(3)]
+    node_row = {"timestamp": moment(0), "node": "a", "load_average": 1.0}
+    write_rows(describe(tmp_path, ranks=ranks), "node", [node_row])
+    missed = "is absent, or has no row, although job.json lists"
+    assert open_recording(tmp_path).remarks == [
+        f"gpu.parquet {missed} 16 GPUs: what needs it is not judged",
+        f"rank.parquet {missed} 3 ranks: what needs it is not judged",
+    ]
+    write_rows(tmp_path, "gpu", [gpu_row(0)])
+    (remark,) = open_recording(tmp_path).remarks
+    assert remark.startswith("rank.parquet")
+
+
 def test_what_is_known_before_it_is_read(tmp_path: Path) -> None:
     write_rows(describe(tmp_path), "gpu", [gpu_row(second) for second in (5, 2, 9)])
     recording = open_recording(tmp_path)

@@ -128,6 +128,9 @@ def _cut(call: Call) -> int:
     from paramedic.api.wiring.capture import CutRequest, cut_out
 
     flags, around = call.flags, call.surroundings
+    if None not in (flags.first, flags.last) and flags.first > flags.last:
+        first, last = flags.first.isoformat(), flags.last.isoformat()
+        raise UsageError(f"--from {first} is later than --to {last}: exchange them")
     source, out = around.folder / flags.cut, around.folder / flags.out
     return cut_out(filled(CutRequest, flags, source=source, out=out), around.stdout)
 

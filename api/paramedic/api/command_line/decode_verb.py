@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.flags import chosen
@@ -25,8 +25,18 @@ exit codes:
 """
 
 
+def _source(text: str) -> str:
+    """What was named. Raises ArgumentTypeError for nothing: a variable that is not set."""
+    if not text.strip():
+        raise ArgumentTypeError(
+            "nothing is named: name a file, an address, or - for standard input"
+        )
+    return text
+
+
 def _add_flags(parser: ArgumentParser) -> None:
-    parser.add_argument("source", metavar="FILE|URL|-", help="what to read; - is standard input")
+    words = "what to read; - is standard input"
+    parser.add_argument("source", metavar="FILE|URL|-", type=_source, help=words)
     chosen(
         parser,
         "--format",

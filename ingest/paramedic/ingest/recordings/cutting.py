@@ -61,7 +61,7 @@ def cut(source: Path, target: Path, stretch: Stretch, job: JobName | None) -> Cu
         for entity in Entity
     }
     if not any(sources.values()):
-        raise CutError(f"{source} holds no telemetry of {_words(stretch)}{_held_by(folders)}")
+        raise CutError(f"{source} holds no telemetry{_words(stretch)}{_held_by(folders)}")
     events = _events_of(folders, stretch)
     description = _united([read_description(folder) for folder in folders])
     with RecordingWriter(target, description) as writer:
@@ -163,15 +163,15 @@ def _united(descriptions: Sequence[JobDescription]) -> JobDescription:
 
 
 def _words(stretch: Stretch) -> str:
-    words = [
-        f"{word} {format_time(moment)}"
+    words = (
+        f" {word} {format_time(moment)}"
         for word, moment, unsaid in (
             ("from", stretch.first, _BEGINNING),
             ("to", stretch.last, _END),
         )
         if moment != unsaid
-    ]
-    return " ".join(words) or "any time"
+    )
+    return "".join(words)
 
 
 def _held_by(folders: Sequence[Path]) -> str:

@@ -10,6 +10,12 @@ from paramedic.ingest.contract import JobName, NodeName
 
 SCHEMA = 1
 JOB_FILE = "job.json"
+MOST_SAMPLING_SECONDS = 3600
+"""The widest slot: with the four that a window has at least, hours of a job."""
+MOST_GPUS = 1024
+"""Of a node; what tells of more counts something else."""
+MOST = 2**31 - 1
+"""Ranks, GPUs and roles are no larger: what a batch can hold."""
 
 
 @dataclass(frozen=True, slots=True)

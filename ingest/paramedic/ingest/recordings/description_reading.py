@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -12,6 +11,9 @@ from typing import Any
 from paramedic.ingest.contract import JobName
 from paramedic.ingest.recordings.description import (
     JOB_FILE,
+    MOST,
+    MOST_GPUS,
+    MOST_SAMPLING_SECONDS,
     SCHEMA,
     JobDescription,
     NodeRoles,
@@ -20,8 +22,8 @@ from paramedic.ingest.recordings.description import (
 from paramedic.ingest.recordings.errors import RecordingFormatError
 
 _NAMES = ("name", "node", "switch", "rack")
+_SHOWN_CHARACTERS = 80
 _REQUIRED = {NodeRoles: ("name",), RankRoles: ("rank", "node")}
-_WHOLE = "a whole number of 0 or more"
 _NO_MATTER: Mapping[str, object] = {"gpus": 0}
 """What a node's entry may leave out although it is no role."""
 
@@ -55,8 +57,9 @@ class _Place:
 
     def wrong(self, name: str, value: object, wanted: str) -> RecordingFormatError:
         """The error about a field."""
+        shown = _shown(value)
         return RecordingFormatError(
-            f"{self._path}: {self._where}{name} is {value!r}, it must be {wanted}"
+            f"{self._path}: {self._where}{name} is {shown}, it must be {wanted}"
         )
 
     def required(self, name: str) -> Any:
@@ -80,6 +83,12 @@ class _Place:
         return [_Place(self._path, f"{name}[{at}].", one) for at, one in enumerate(value)]
 
 
+def _shown(value: object) -> str:
+    """The value, shortened to what a line bears."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+
+
 def _load(path: Path) -> object:
     if not path.parent.is_dir():
         raise RecordingFormatError(f"{path.parent}: no such folder: name the folder of a recording")
@@ -100,8 +109,9 @@ def _load(path: Path) -> object:
 def _sampling(job: _Place) -> float:
     value = job.value.get("sampling_seconds", 1.0)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or value <= 0:
-        raise job.wrong("sampling_seconds", value, "a number above 0")
+    if not is_number or not 0 < value <= MOST_SAMPLING_SECONDS:
+        wanted = f"a number above 0 and at most {MOST_SAMPLING_SECONDS}: the usual seconds between"
+        raise job.wrong("sampling_seconds", value, f"{wanted} two samples of a source")
     return float(value)
 
 
@@ -118,9 +128,9 @@ def _roles(place: _Place, kind: type[NodeRoles | RankRoles]) -> dict[str, Any]:
     return found
 
 
-def _whole(place: _Place, name: str, value: object) -> int:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise place.wrong(name, value, _WHOLE)
-    return value
+def _whole(place: _Place, name: str, value: Any) -> int:
+    most = MOST_GPUS if name == "gpus" else MOST
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if not is_whole or isinstance(value, bool) or not 0 <= value <= most:
+        raise place.wrong(name, value, f"a whole number from 0 to {most}")
+    return int(value)

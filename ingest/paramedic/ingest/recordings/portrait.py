@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from paramedic.ingest.contract import (
     Entity,
@@ -15,7 +15,14 @@ from paramedic.ingest.contract import (
     Table,
     TelemetryBatch,
 )
-from paramedic.ingest.recordings.description import JobDescription, NodeRoles, RankRoles
+from paramedic.ingest.recordings.description import (
+    MOST,
+    MOST_GPUS,
+    MOST_SAMPLING_SECONDS,
+    JobDescription,
+    NodeRoles,
+    RankRoles,
+)
 
 _NODE_NUMBERS = ("pipeline_stage", "data_rank", "expert_group")
 _NODE_NAMES = ("switch", "rack")
@@ -61,7 +68,7 @@ class Portrait:
         if event.kind is EventKind.JOB_STATE:
             self.state = event
             seconds = event.details.get("sampling_seconds")
-            if isinstance(seconds, int | float) and seconds != self._sampling_seconds > 0:
+            if _is_cadence(seconds) and seconds != self._sampling_seconds:
                 self._sampling_seconds = float(seconds)
                 self.version += 1
         elif event.node is not None and event.details.get("change") == "joined":
@@ -99,7 +106,7 @@ class Portrait:
 
     def _widen(self, name: NodeName, gpus: int) -> None:
         known = self._nodes[name]
-        self._put_node(replace(known, gpus=max(known.gpus, gpus)))
+        self._put_node(replace(known, gpus=max(known.gpus, min(gpus, MOST_GPUS))))
 
     def _put_node(self, node: NodeRoles) -> None:
         if self._nodes.get(node.name) != node:
@@ -118,7 +125,16 @@ def _with(one: _Roles, told: Mapping[str, int | str]) -> _Roles:
 
 
 def _numbers(details: Mapping[str, object], names: tuple[str, ...]) -> dict[str, int | str]:
-    return {name: value for name in names if isinstance(value := details.get(name), int)}
+    """The roles that are told, as far as a recording may tell them."""
+    return {
+        name: value
+        for name in names
+        if type(value := details.get(name)) is int and 0 <= value <= MOST
+    }
+
+
+def _is_cadence(seconds: object) -> TypeGuard[float]:
+    return isinstance(seconds, int | float) and 0 < seconds <= MOST_SAMPLING_SECONDS
 
 
 def _names(details: Mapping[str, object]) -> dict[str, int | str]:

@@ -22,6 +22,7 @@ from paramedic.ingest.recordings.rows import RowReader
 
 _ROWS_AT_ONCE = 60_000
 _NAMES_SHOWN = 3
+_KINDS = {Entity.GPU: "GPUs", Entity.RANK: "ranks"}
 
 
 class Recording:
@@ -44,7 +45,7 @@ class Recording:
             for findings in self._findings.values()
             for reason in findings.left_out.values()
         ]
-        return [*left_out, *self._events.remarks, *self._remark_on_nodes()]
+        return [*left_out, *self._events.remarks, *self._remarks_on_job()]
 
     @property
     def seconds(self) -> range:
@@ -90,6 +91,16 @@ class Recording:
     def _units(self) -> list[tuple[Entity, Unit]]:
         units = [(entity, unit) for entity, one in self._findings.items() for unit in one.units]
         return sorted(units, key=lambda pair: (pair[1].earliest_arrival, pair[0], pair[1].position))
+
+    def _remarks_on_job(self) -> Iterator[str]:
+        gpus = sum(node.gpus for node in self.job.nodes)
+        for entity, count in ((Entity.GPU, gpus), (Entity.RANK, len(self.job.ranks))):
+            if count and entity not in self._findings:
+                yield (
+                    f"{entity.value}.parquet is absent, or has no row, although job.json lists"
+                    f" {count} {_KINDS[entity]}: what needs it is not judged"
+                )
+        yield from self._remark_on_nodes()
 
     def _remark_on_nodes(self) -> Iterator[str]:
         listed = {node.name for node in self.job.nodes}
