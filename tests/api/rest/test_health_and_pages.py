@@ -7,6 +7,7 @@ import re
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from paramedic.api.rest.docs_page import docs_page
 from paramedic.api.rest.errors import ApiAddressError
 from paramedic.api.rest.loopback import address_of, loopback_socket, require_loopback
 from paramedic.diagnosis.contract import Severity, Status
-from paramedic.ingest.contract import Event, EventKind, JobName
+from paramedic.ingest.contract import Event, EventKind, JobName, NodeName
 from paramedic.remediation.bookkeeping import Bookkeeping
 from paramedic.remediation.store.store import Store
 
@@ -73,6 +74,24 @@ def test_what_a_job_has_not_said_is_no_metric_and_null(store: Store, client_of: 
     job = client.get("/v1/jobs/silent").json()
     assert [job[name] for name in ("state", "step", "goodput", "ended_at")] == [None] * 4
     assert job["placements"] == []
+
+
+def test_of_a_job_that_is_only_watched_ranks_and_goodput_are_unknown(
+    store: Store, client_of: Any
+) -> None:
+    job, books = JobName("watched"), Bookkeeping(store)
+    node = NodeName("node-0000")
+    books.take(Event(NOON, EventKind.MEMBERSHIP, job, node, details={"change": "joined"}))
+    books.take(Event(NOON, EventKind.JOB_STATE, job, details={"state": "training"}))
+    books.bring_up_to(NOON + timedelta(minutes=1))
+    client = client_with(client_of, store, {})
+    (listed,) = client.get("/v1/jobs").json()["jobs"]
+    detailed = client.get("/v1/jobs/watched").json()
+    assert [stay["node"] for stay in detailed.pop("placements")] == ["node-0000"]
+    assert listed == detailed
+    assert [listed[name] for name in ("world_size", "step", "goodput")] == [None] * 3
+    assert listed["state"] == "training"
+    assert "paramedic_job_goodput_ratio{" not in client.get("/metrics").text
 
 
 def test_a_verdict_that_is_over_moves_and_its_changes_stay(store: Store, client_of: Any) -> None:

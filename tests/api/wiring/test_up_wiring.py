@@ -18,7 +18,7 @@ from paramedic.api.wiring import up as wiring
 from paramedic.api.wiring.bus import RunBus
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.lines_for_people import LinesForPeople
-from paramedic.api.wiring.run_folder import sign_file
+from paramedic.api.wiring.run_folder import WATCH_RECORD_FILE, sign_file
 from paramedic.api.wiring.source_request import SourceRequest
 from paramedic.api.wiring.up import UpRequest
 from paramedic.ingest.bus.memory import MemoryBus
@@ -87,7 +87,7 @@ def test_where_everything_is_stands_in_the_run_folder_without_secrets(tmp_path: 
         wiring._record(asked, place, bus)
         said = io.StringIO()
         wiring._say_start(asked, place, said)
-        written = (tmp_path / "here" / wiring.WATCH_RECORD_FILE).read_text()
+        written = (tmp_path / "here" / WATCH_RECORD_FILE).read_text()
         assert json.loads(written)["api"] == place.api
     facts = json.loads(written)
     assert facts["sources"] == ["--kernel-log=a=/var/log/kern.log"]

@@ -74,11 +74,15 @@ class JobDocument(BaseModel):
     name: str
     state: JobState | None = Field(description="null until the job has said what it does.")
     generation: int = Field(description="Grows by one at every recovery.")
-    world_size: int = Field(description="Nodes that carry a rank now.")
+    world_size: int | None = Field(
+        description="Nodes that carry a rank now; null where nobody tells of ranks."
+    )
     started_at: datetime
     ended_at: datetime | None
     step: int | None = Field(description="The newest step that is known to be done.")
-    goodput: float | None = Field(description="Productive share of the wall time, 0..1.")
+    goodput: float | None = Field(
+        description="Productive share of the wall time, 0..1; null where unknown."
+    )
 
 
 class StayDocument(BaseModel):

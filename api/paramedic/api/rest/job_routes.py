@@ -9,10 +9,10 @@ from fastapi import APIRouter
 from paramedic.api.rest import problem
 from paramedic.api.rest.documents import (
     JobDetailDocument,
-    JobDocument,
     JobListDocument,
     StayDocument,
 )
+from paramedic.api.rest.measured import document_of
 from paramedic.api.rest.state import State
 from paramedic.ingest.contract import JobName
 
@@ -28,7 +28,7 @@ def list_jobs(state: State) -> JobListDocument:
     """Every job, newest start first."""
     with state.records.reading() as view:
         jobs = view.jobs.all()
-    return JobListDocument(jobs=[JobDocument.model_validate(job) for job in jobs])
+    return JobListDocument(jobs=[document_of(job) for job in jobs])
 
 
 @router.get(
@@ -44,6 +44,6 @@ def get_job(job: str, state: State) -> JobDetailDocument:
     if found is None:
         raise problem.not_found(f"no job {job!r}: /v1/jobs lists those that are known")
     return JobDetailDocument(
-        **JobDocument.model_validate(found).model_dump(),
+        **document_of(found).model_dump(),
         placements=[StayDocument.model_validate(stay) for stay in stays],
     )

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from prometheus_client import generate_latest
 
 from paramedic.api.rest.families import counter, gauge, registry_of
+from paramedic.api.rest.measured import goodput_of
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
     from paramedic.api.rest.state import Signs
-    from paramedic.remediation.contract import Job, Records, Tally
+from paramedic.remediation.contract import Job, Records, Tally
 
 
 def metrics_page(records: Records, version: str, signs: Mapping[str, Signs]) -> bytes:
@@ -91,5 +92,5 @@ _READINGS: tuple[tuple[str, str, Callable[[Job], float | None]], ...] = (
         lambda job: job.generation,
     ),
     ("step", "The newest training step that every rank has completed.", lambda job: job.step),
-    ("goodput_ratio", "Productive share of the job's wall time.", lambda job: job.goodput),
+    ("goodput_ratio", "Productive share of the job's wall time.", goodput_of),
 )
