@@ -206,3 +206,34 @@ def test_an_index_belongs_to_one_uuid_for_ever_whatever_vanishes(pages: list[lis
             for claimed, uuid in enumerate(sorted(page))
         ]
         assert found == ["abcd".index(uuid) for uuid in sorted(page)]
+
+
+UNAME = 'node_uname_info{nodename="gpu-7"} 1\n'
+
+
+@pytest.mark.parametrize(
+    ("asked", "page", "node"),
+    [
+        ("127.0.0.1", UNAME, "gpu-7"),
+        ("10.0.0.1", UNAME, "gpu-7"),
+        ("fd00::1", UNAME, "gpu-7"),
+        ("n1", UNAME, "n1"),
+        ("127.0.0.1", "", "127.0.0.1"),
+        ("127.0.0.1", 'node_uname_info{nodename="localhost"} 1\n', "127.0.0.1"),
+        ("127.0.0.1", UNAME + 'node_uname_info{nodename="gpu-8"} 1\n', "127.0.0.1"),
+    ],
+)
+def test_a_page_names_its_node_where_only_an_address_is_known(
+    asked: str, page: str, node: str
+) -> None:
+    read = Exporter(node=asked).says(page + "node_load1 2\n")
+    assert list(column(read, "load_average")) == [(node, None)]
+
+
+def test_a_name_that_comes_later_counts_from_then_on() -> None:
+    exporter = Exporter(node="127.0.0.1")
+    pages = [exporter.says(text) for text in ("node_load1 2\n", UNAME + "node_load1 3\n")]
+    assert [list(column(page, "load_average")) for page in pages] == [
+        [("127.0.0.1", None)],
+        [("gpu-7", None)],
+    ]

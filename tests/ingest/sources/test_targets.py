@@ -29,6 +29,8 @@ def urls(*lines: str) -> list[str]:
         ("[fd00::1]:9400", "http://[fd00::1]:9400/metrics", "fd00::1"),
         ("https://node-1/", "https://node-1/metrics", "node-1"),
         ("http://node-1:5000/x?a=b#c", "http://node-1:5000/x?a=b", "node-1"),
+        ("10.0.0.1:9100 node=gpu-7  # rack 7", "http://10.0.0.1:9100/metrics", "gpu-7"),
+        ("http://a:1/x?node=b", "http://a:1/x?node=b", "a"),
         ("http://Node-1:9400/metrics", "http://Node-1:9400/metrics", "node-1"),
     ],
 )
@@ -47,6 +49,7 @@ def test_comments_blank_lines_and_repeats_are_passed_over() -> None:
     [
         ("node-1", "names no port"),
         ("a:1 b:2", "more than one word"),
+        ("a:1 node=b c", "more than one word"),
         ("ftp://node-1:21", "no address"),
         ("node-1:port", "node-1:port"),
         ("node-1:99999", "node-1:99999"),

@@ -164,8 +164,8 @@ A_PORT_EACH = [NodeAddress(NodeName("node-0001"), "127.0.0.1:9400", "")]
 
 def test_the_hosts_file_has_a_url_a_line() -> None:
     assert hosts_file(ONE_PORT) == (
-        "http://127.0.0.1:9400/node-0001/metrics  # node-0001\n"
-        "http://127.0.0.1:9400/node-0001/node/metrics  # node-0001\n"
+        "http://127.0.0.1:9400/node-0001/metrics node=node-0001\n"
+        "http://127.0.0.1:9400/node-0001/node/metrics node=node-0001\n"
     )
     assert "http://127.0.0.1:9400/node/metrics " in hosts_file(A_PORT_EACH)
 

@@ -21,6 +21,7 @@ from paramedic.ingest.cleaning.explaining import (
     read_samples,
 )
 from paramedic.ingest.cleaning.gpus import GpuIndices
+from paramedic.ingest.cleaning.labels import named_by_page
 from paramedic.ingest.cleaning.ownership import Ownership
 from paramedic.ingest.cleaning.parts import Parts, SpreadPage, whole
 from paramedic.ingest.cleaning.plan import PagePlan, page_plan
@@ -45,6 +46,8 @@ class _Origin:
     def __init__(self, origin: str, gap_seconds: float) -> None:
         self.plan: PagePlan | None = None
         self.default_node: NodeName | None = None
+        self.named_node: NodeName | None = None
+        """The default, or what the page calls its node where the default is only an address."""
         self.counters = CounterMemory(gap_seconds)
         self.presence = Presence(origin)
         self.parts = Parts(gap_seconds)
@@ -125,8 +128,11 @@ class TelemetryCleaner:
         if before is not None and is_same_node and before.series == spread.series:
             return before
         origin.default_node = page.default_node
+        node = named_by_page(spread.series, page.default_node)
+        is_same_node = is_same_node and node == origin.named_node
+        origin.named_node = node
         known = before.resolved if before is not None and is_same_node else {}
-        resolved = self._resolve(spread.series, page.default_node, known)
+        resolved = self._resolve(spread.series, node, known)
         rows = rows_of(
             [one if one.fate is Fate.KEPT else None for one in resolved],
             resolved,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
 
 from paramedic.ingest.contract import NodeName
+
+if TYPE_CHECKING:
+    from paramedic.ingest.sources.port import Series
 
 _ABSENT = frozenset(("", "NA"))
 _EXPORTED = "exported_"
@@ -53,12 +58,34 @@ def node_of(
     return default
 
 
+def named_by_page(series: Iterable[Series], default: NodeName | None) -> NodeName | None:
+    """The default, or where that is only an address what the page's one `node_uname_info` says.
+
+    A host name is kept: that is what other exporters of the host are asked by, too.
+    """
+    if default is None or not _is_address(default):
+        return default
+    names = {one.labels.get("nodename", "") for one in series if one.name == "node_uname_info"}
+    name = names.pop() if len(names) == 1 else ""
+    return default if name in _ABSENT or name in _THIS_HOST else NodeName(name)
+
+
 def without_port(address: str) -> str:
     """`10.0.0.1:9400` as `10.0.0.1`, `[::1]:9400` as `::1`."""
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit() or (":" in host and not host.endswith("]")):
         return address.strip("[]")
     return host.strip("[]")
+
+
+def _is_address(name: str) -> bool:
+    if name in _THIS_HOST:
+        return True
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _says_nothing(name: str, labels: Mapping[str, str]) -> bool:

@@ -11,7 +11,7 @@ from paramedic.ingest.contract import NodeName
 from paramedic.ingest.sources.port import SourceError
 
 _METRICS_PATH = "/metrics"
-_EXAMPLE = "write host:port or http(s)://host:port/path"
+_EXAMPLE = "write host:port or http(s)://host:port/path, and node=NAME behind it to name its node"
 
 
 class TargetsError(SourceError):
@@ -24,7 +24,7 @@ class Target:
 
     url: str
     node: NodeName
-    """The host in the address: the node of series whose labels name none."""
+    """As the line names it, else the host in the address: of series whose labels name no node."""
 
 
 def read_targets(path: Path) -> tuple[Target, ...]:
@@ -37,7 +37,8 @@ def read_targets(path: Path) -> tuple[Target, ...]:
 
 
 def targets_of_lines(lines: Iterable[str], origin: str) -> tuple[Target, ...]:
-    """The exporters of some lines: `host:port` or a URL; `#` begins a comment; each once.
+    """The exporters of some lines: `host:port` or a URL, and `node=NAME` where its page
+    names no node or another; `#` begins a comment; each once.
 
     Raises TargetsError naming `origin` and the number of a line that is neither, or if none is.
 
@@ -63,14 +64,15 @@ def _without_comment(line: str) -> str:
 
 
 def _target(text: str, where: str) -> Target:
-    if " " in text:
+    text, _, named = text.partition(" node=")
+    if " " in text or " " in named:
         raise TargetsError(f"{where}: {text!r} is more than one word: {_EXAMPLE}")
     parts = _split(text if "://" in text else f"http://{text}", where)
     if "://" not in text and parts.port is None:
         raise TargetsError(f"{where}: {text!r} names no port: {_EXAMPLE}")
     path = parts.path if parts.path not in {"", "/"} else _METRICS_PATH
     url = parts._replace(path=path, fragment="").geturl()
-    return Target(url, NodeName(parts.hostname or ""))
+    return Target(url, NodeName(named or parts.hostname or ""))
 
 
 def _split(url: str, where: str) -> SplitResult:

@@ -36,8 +36,8 @@ class NodeAddress:
 
 
 def hosts_file(addresses: Sequence[NodeAddress]) -> str:
-    """A list of exporters, one URL a line; the node's name is a comment."""
-    lines = [f"{url}  # {one.node}" for one in addresses for url in (one.gpu_url, one.node_url)]
+    """A list of exporters, one URL a line with the node's name: all have one host."""
+    lines = [f"{url} node={one.node}" for one in addresses for url in (one.gpu_url, one.node_url)]
     return "\n".join(lines) + "\n"
 
 
