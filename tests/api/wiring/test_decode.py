@@ -163,7 +163,9 @@ def test_an_empty_page_of_an_exporter_is_read_and_says_nothing() -> None:
     [
         ("DCGM_FI_DEV_SM_CLOCK,  gauge, SM clock (in MHz).\n", "counters file of dcgm-exporter"),
         ("# nThread 1 nGpus 8 minBytes 1 maxBytes 2\n", "nccl-tests"),
-        ("", "nothing that can be decoded"),
+        ("dear diary\n", "nothing that can be decoded"),
+        ("", "- is empty"),
+        ("<html></html>", "a web page"),
     ],
 )
 def test_what_is_no_telemetry_is_called_what_it_is(text: str, words: str) -> None:
@@ -198,7 +200,7 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_2(tmp_path: Path, source:
 
 
 def test_a_broken_answer_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
-    (tmp_path / "answer.json").write_text('{"status": "error", "error": "bad"}')
+    (tmp_path / "answer.json").write_text('{"status": "success", "data": {}}')
     code, _out, err = run(tmp_path, "answer.json")
     assert code == 2
     assert "answer.json: not an answer of the Prometheus API" in err

@@ -38,7 +38,10 @@ def test_each_kind_is_told_by_its_look(text: str, contents: Contents) -> None:
         ("# Clocks\nDCGM_FI_DEV_SM_CLOCK,  gauge, SM clock (in MHz).\n", "counters file"),
         ("# nThread 1 nGpus 8 minBytes 1 maxBytes 2\n", "nccl-tests"),
         ("dear diary, nothing happened\n", "nothing that can be decoded"),
-        ("", "nothing that can be decoded"),
+        ("", "empty"),
+        (" \n\n", "empty"),
+        ("<!DOCTYPE html>\n<html><body>Sign in</body></html>\n", "a web page (HTML)"),
+        ("\n <html><head></head>", "a web page (HTML)"),
     ],
 )
 def test_anything_else_is_called_what_it_seems_to_be(text: str, word: str) -> None:

@@ -200,3 +200,12 @@ def test_no_text_breaks_the_page_around_it(before: str, after: str) -> None:
 def test_no_bytes_break_the_parser(page: bytes) -> None:
     read = parsed(page)
     assert len(read.series) == len(read.values)
+
+
+@pytest.mark.parametrize("stamp", ["NaN", "99999999999999999999", "-1", "inf", "soon", "1e400"])
+def test_a_sample_whose_timestamp_is_no_time_is_counted_and_left_out(stamp: str) -> None:
+    parser = ExpositionParser("here")
+    for _again in range(2):  # the second time the series is known
+        page = parser.parse(f"m 1\nm 2 {stamp}\nn 3 1767225600000\no 4 1767225600.5\n", 0.0)
+        assert list(page.values) == [1.0, 3.0, 4.0]
+        assert page.unreadable == {"bad_time": 1}

@@ -53,16 +53,37 @@ def test_an_answer_without_series_has_no_pages() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "words"),
     [
-        "{",
-        '{"status": "error", "error": "bad query"}',
-        '{"data": {"result": [1]}}',
-        '{"data": {"result": [{"metric": {}, "value": ["soon", "1"]}]}}',
-        '{"data": {"resultType": "scalar", "result": [1, "2"]}}',
-        "[" * 100000,
+        ("{", "its JSON cannot be read at line 1"),
+        ("[" * 100000, "its JSON cannot be read"),
+        ("[]", "it is no JSON object"),
+        ('{"data": {}}', "it has no list of series as data.result"),
+        ('{"data": {"result": [1]}}', "series 1 has no labels as metric"),
+        ('{"data": {"result": [{"metric": {}, "values": 1}]}}', "series 1 has no list as values"),
+        ('{"data": {"result": [{"metric": {}, "value": [1]}]}}', "is no pair of a time and a"),
+        ('{"data": {"result": [{"metric": {}, "value": ["soon", "1"]}]}}', "none of its samples"),
+        ('{"data": {"result": [{"metric": {}, "value": [1e400, "1"]}]}}', "none of its samples"),
+        ('{"data": {"resultType": "scalar", "result": [1, "2"]}}', "its result is a scalar"),
     ],
 )
-def test_what_is_no_answer_with_series_is_refused_by_name(text: str) -> None:
-    with pytest.raises(ContractError, match="not an answer"):
+def test_what_is_no_answer_with_series_is_refused_in_plain_words(text: str, words: str) -> None:
+    with pytest.raises(ContractError, match="not an answer") as caught:
         pages_of_answer(text, "saved.json")
+    assert words in str(caught.value)
+    assert "Error" not in str(caught.value)
+
+
+def test_an_error_of_prometheus_is_passed_on() -> None:
+    text = '{"status":"error","errorType":"bad","error":"boom"}'
+    with pytest.raises(ContractError) as caught:
+        pages_of_answer(text, "saved.json")
+    assert str(caught.value) == "saved.json: Prometheus answered with the error boom (bad)"
+
+
+@pytest.mark.parametrize("time", ["1e400", "NaN", "-1", "1e30", '"soon"', "null", "9" * 400])
+def test_a_sample_whose_time_is_none_is_counted_and_costs_only_itself(time: str) -> None:
+    text = '{"data":{"result":[{"metric":{},"values":[[TIME,"1"],[10,"2"]]}]}}'
+    (page,) = pages_of_answer(text.replace("TIME", time), "saved.json")
+    assert (page.taken_seconds, list(page.values)) == (10.0, [2.0])
+    assert page.unreadable == {"bad_time": 1}

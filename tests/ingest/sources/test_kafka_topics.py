@@ -79,6 +79,8 @@ def test_an_adapters_value_is_a_number_or_its_text(value: object, read: float) -
         (adapter(value=True), Poison.NO_VALUE),
         (adapter(timestamp="yesterday"), Poison.NO_TIME),
         (adapter(timestamp=None), Poison.NO_TIME),
+        (adapter(timestamp=10**400), Poison.NO_TIME),
+        (adapter(timestamp=-1), Poison.NO_TIME),
         (adapter(labels=[1]), Poison.NO_LABELS),
         (adapter(name=None, labels={}), Poison.NO_NAME),
     ],

@@ -44,11 +44,17 @@ _OTHERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\"[\w-]+/[^\"]*\"\s*:\s*[\d.]+"), "a result of SuperBench"),
     (re.compile(r"Permission is hereby granted|Apache License|Licensed under"), "a licence"),
 )  # fmt: skip
+_HTML = re.compile(r"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
+_EMPTY = "empty"
 _UNKNOWN = "nothing that can be decoded"
 
 
 def contents_of(text: str) -> Contents | str:
     """What the text holds; where it cannot be decoded, what it seems to be instead."""
+    if not text.strip():
+        return _EMPTY
+    if _HTML.match(text):
+        return "a web page (HTML): a login or an error, or the address lacks /metrics"
     if _ANSWER.match(text):
         return Contents.ANSWER
     if has_smi_query(text):

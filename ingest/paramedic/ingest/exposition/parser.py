@@ -19,7 +19,7 @@ _SPARE_SERIES = 4096
 class ExpositionParser:
     """Reads the pages of one exporter, in the text format of Prometheus or OpenMetrics.
 
-    Comments, types and help are passed over, and so are timestamps and exemplars. A line that
+    Comments, types, help, exemplars and timestamps that can be times are passed over. A line that
     cannot be read is counted by its reason and costs nothing but itself. Not for several threads.
     """
 
@@ -76,7 +76,7 @@ class ExpositionParser:
         key, *value_and_time = line.rsplit(" ", 2)
         known = self._known.get(key)
         if known is not None and value_and_time:
-            value = read_number(value_and_time[0])
+            value = read_number(" ".join(value_and_time))
             if not isinstance(value, Unreadable):
                 return known, value
         sample = read_sample_line(line)

@@ -1,7 +1,8 @@
 """Reads one line of a metrics page, leniently: exporters paste label values without escaping.
 
 A quote inside a label value ends the value only when a comma and the next label, or the closing
-brace and a value, follow it. Timestamps and exemplars are passed over: a page is one moment.
+brace and a value, follow it. Exemplars are passed over, and timestamps too, as long as they can be
+times: a page is one moment.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+
+from paramedic.ingest.exposition.moments import is_stamp
 
 _NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:.]*")
 _LABEL = re.compile(
@@ -27,6 +30,7 @@ class Unreadable(StrEnum):
     LABELS = "bad_labels"
     NO_VALUE = "no_value"
     NOT_A_NUMBER = "not_a_number"
+    TIME = "bad_time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +116,12 @@ def _unescaped(text: str) -> str:
 
 def read_number(text: str) -> float | Unreadable:
     """The first word as a number; a timestamp and an exemplar may follow it."""
-    first = text.split(maxsplit=1)
-    if not first:
+    words = text.split(maxsplit=2)
+    if not words:
         return Unreadable.NO_VALUE
     try:
-        return float(first[0])
+        value = float(words[0])
     except ValueError:
         return Unreadable.NOT_A_NUMBER
+    is_dated = len(words) > 1 and not words[1].startswith("#")
+    return Unreadable.TIME if is_dated and not is_stamp(words[1]) else value

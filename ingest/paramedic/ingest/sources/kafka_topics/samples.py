@@ -49,9 +49,14 @@ def time_of(value: object) -> float:
     """Unix seconds of a number in s, ms, µs or ns, or of an RFC 3339 text. Raises PoisonError."""
     if isinstance(value, str):
         return _time_of_text(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise PoisonError(Poison.NO_TIME, value)
-    seconds = float(value)
+    try:
+        seconds = float(value)
+    except OverflowError as error:
+        raise PoisonError(Poison.NO_TIME, value) from error
+    if not 0.0 <= seconds < math.inf:
+        raise PoisonError(Poison.NO_TIME, value)
     while seconds >= _SECONDS_LIMIT:
         seconds /= _UNIT_FACTOR
     return seconds
