@@ -30,6 +30,7 @@ from paramedic.diagnosis.settings import (
     StandstillSettings,
     StragglerSettings,
 )
+from paramedic.diagnosis.sight import JobSight
 from paramedic.diagnosis.silence import SilenceWatch
 from paramedic.diagnosis.slowness import finding_of
 from paramedic.diagnosis.standstill import StandstillWatch
@@ -99,6 +100,7 @@ class DetectorState:
     """How often the job's telemetry comes."""
     picture: JobPicture = field(default_factory=JobPicture)
     pace: Pace = field(default_factory=Pace)
+    sight: JobSight = field(default_factory=JobSight)
     judged_stretch: float = -math.inf
     """When the stretch of training began whose slots were compared last (Unix seconds)."""
 
@@ -135,8 +137,9 @@ class JobDetector:
         """
         self._windows.accept(batch, arrived_seconds)
         self._state.picture.see(batch.second, batch.generation)
+        self._state.sight.see(batch)
         self._state.liveness.observe(batch, self._state.picture.departed)
-        verdicts = [*self._judge_silence(), *self._judge_job(batch.second)]
+        verdicts = [*self._judge_silence(), *self._judge_job(batch.second), *self._judge_sight()]
         for second in self._windows.advance(arrived_seconds):
             verdicts.extend(self._judge_slot(second))
         return tuple(verdicts)
@@ -179,7 +182,13 @@ class JobDetector:
         if picture.finished:
             return docket.close(event.timestamp)
         fired = () if exit_finding is None else docket.report(exit_finding)
-        return (*fired, *self._judge_machine_event(event), *docket.clear_after_recovery(picture))
+        lost = self._judge_sight() if self._state.sight.record(event) else ()
+        return (
+            *fired,
+            *self._judge_machine_event(event),
+            *lost,
+            *docket.clear_after_recovery(picture),
+        )
 
     def _judge_machine_event(self, event: Event) -> Iterator[Verdict]:
         """What becomes of a machine by an event: a card is lost or there again, a node leaves."""
@@ -229,6 +238,24 @@ class JobDetector:
         elif since is not None and not state.docket.has_failed_node:
             finding = self._standstill.judge(
                 state.liveness, state.pace, since, state.picture.generation
+            )
+            yield from () if finding is None else state.docket.report(finding)
+
+    def _judge_sight(self) -> Iterator[Verdict]:
+        """Whether a job without heart-beats is heard of; with them `_judge_job` knows better."""
+        state = self._state
+        sight, known = state.sight, state.docket.known(None, Trouble.JOB)
+        if state.liveness.pulses or state.picture.finished:
+            return
+        if known is not None and sight.is_back(known):
+            reason = "the job is heard of again"
+            yield from state.docket.clear(None, Trouble.JOB, moment(sight.heard), reason)
+        elif known is None and state.picture.training_since is not None:
+            finding = sight.judge(
+                state.picture.departed,
+                self._config.standstill.telemetry_timeout_seconds,
+                state.slot_seconds,
+                state.picture.generation,
             )
             yield from () if finding is None else state.docket.report(finding)
 
