@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import threading
@@ -30,6 +31,7 @@ go_goroutines 8
 """
 LABELS = {"gpu": "3", "UUID": "GPU-a", "hostname": "n7"}
 
+HOMELESS = "paramedic: no_node: nothing tells whose some of this is: name the host with --node\n"
 Line = dict[str, object]
 
 
@@ -43,8 +45,10 @@ def decoded(text: str, node: str | None = None, source: str = "-") -> list[Line]
         standard_input=text.encode,
     )
     assert decode(request, as_table=False, stdout=out, stderr=err) == 0
-    assert err.getvalue() == ""
-    return [json.loads(line) for line in out.getvalue().splitlines()]
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    is_homeless = any(line.get("node", "") is None for line in lines)
+    assert err.getvalue() == (HOMELESS if is_homeless else "")
+    return lines
 
 
 def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
@@ -90,7 +94,6 @@ def test_the_last_line_says_what_was_left_out_and_what_is_unknown() -> None:
 def test_a_standing_xid_is_an_event_beside_its_value() -> None:
     (event,) = [one for one in decoded(PAGE) if one.get("kind") == "xid"]
     assert event == {
-        "timestamp": "2026-01-01T00:00:00Z",
         "kind": "xid",
         "node": "n7",
         "gpu": 3,
@@ -204,6 +207,52 @@ def test_a_broken_answer_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     code, _out, err = run(tmp_path, "answer.json")
     assert code == 2
     assert "answer.json: not an answer of the Prometheus API" in err
+
+
+def test_a_log_that_counts_from_boot_tells_no_time() -> None:
+    xid = "NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus."
+    event, _ = decoded(f"[   12.3] {xid}\n")
+    assert "timestamp" not in event
+    assert (event["xid"], event["node"]) == (79, None)
+    # In UTC these lie before the first year and after the last.
+    for written in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
+        event, _ = decoded(f"kern :err : {written} {xid}\n", "n1")
+        assert "timestamp" not in event
+
+
+def test_xid_lines_that_cannot_be_read_are_counted() -> None:
+    log = "[ 1.2] NVRM: Xid (PCI:00\n[ 1.3] NVRM: Xid (PCI:0000:9b:00): many\n[ 1.4] other\n"
+    switch = "nvidia-nvswitch0: SXid (PCI:0000:86:00.0): 20034, Data {0x1, 0x2}\n"
+    assert decoded(log + switch)[-1]["rejected"] == {"unreadable_xid": 2}
+
+
+def test_an_entry_of_the_journal_with_no_time_that_can_be_one_costs_no_more(tmp_path: Path) -> None:
+    entry = {"MESSAGE": "NVRM: Xid (PCI:0000:9b:00): 79, x", "__REALTIME_TIMESTAMP": "9" * 400}
+    (tmp_path / "journal").write_text(json.dumps(entry) + "\n")
+    code, out, _err = run(tmp_path, "journal")
+    assert code == 0
+    assert json.loads(out.splitlines()[-1])["rejected"] == {"unreadable_xid": 1}
+
+
+def test_a_table_without_a_time_or_a_node_has_neither() -> None:
+    line, summary = decoded("index, uuid, power.draw [W], fan.speed [%]\n2, G, 8 W, [N/A]\n")
+    assert (line["node"], "timestamp" in line) == (None, False)
+    assert summary["rejected"] == {"not_available": 1}
+
+
+@pytest.mark.parametrize("stamp", ["NaN", "99999999999999999999"])
+def test_where_no_time_is_one_nothing_is_decoded(stamp: str) -> None:
+    with pytest.raises(InputError, match="none of its samples has a time"):
+        decoded(f'# EOF\nDCGM_FI_DEV_GPU_TEMP{{gpu="0"}} 30 {stamp}\n')
+    with pytest.raises(InputError, match="none of its samples has a time"):
+        decoded(f"timestamp, uuid, power.draw [W]\n{stamp}, G, 8 W\n")
+
+
+def test_bytes_that_are_no_text_are_called_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "page.gz").write_bytes(gzip.compress(PAGE.encode()))
+    code, out, err = run(tmp_path, "page.gz")
+    assert (code, out) == (2, "")
+    assert "page.gz is compressed by gzip: unpack it first" in err
 
 
 @contextmanager

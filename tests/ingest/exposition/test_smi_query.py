@@ -49,6 +49,7 @@ def test_columns_become_the_exporters_series_in_its_units() -> None:
 
 def test_what_is_not_available_is_absent() -> None:
     (page,) = pages_of_smi_query(TABLE, "capture.txt", 1.0)
+    assert page.unreadable == {"not_available": 2}
     second = by_name(page, "1")
     assert "nvidia_smi_utilization_gpu_ratio" not in second
     assert "nvidia_smi_temperature_memory" not in second
@@ -72,3 +73,24 @@ def test_tables_that_name_no_gpu_or_hold_no_number_are_not_taken_for_one() -> No
     assert not has_smi_query("pid, process_name, used_gpu_memory [MiB]\n1, x, 3 MiB\n")
     assert not has_smi_query("uuid, name\nGPU-a, x\n")
     assert not has_smi_query("a, b and c\n")
+
+
+def test_what_is_left_out_of_a_table_is_counted_by_its_reason() -> None:
+    (page,) = pages_of_smi_query(
+        "timestamp, uuid, name, power.draw [W], fan.speed [%]\n"
+        "2026/07/03 22:11:09.763, GPU-a, H200, 1 W, [Not Supported]\n"
+        "2026/07/03 22:11:09.763, GPU-b, H2\n"
+        "2026/99/03 22:11:09.763, GPU-c, H200, 2 W, 3 %\n"
+        "2026/07/03 22:11:09.763, GPU-d, H200, much, 4 %\n",
+        "c", 5.0,
+    )  # fmt: skip
+    assert list(page.values) == [1.0, 0.04]
+    assert page.unreadable == {
+        "not_available": 1, "bad_row": 1, "bad_time": 1, "not_a_number": 1
+    }  # fmt: skip
+
+
+def test_a_table_ends_where_the_next_begins() -> None:
+    first, second = pages_of_smi_query("uuid, power.draw [W]\nGPU-a, 1 W\n" * 2, "c", 5.0)
+    assert list(first.values) == list(second.values) == [1.0]
+    assert not first.unreadable

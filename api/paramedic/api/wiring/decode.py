@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, TextIO
 from urllib.parse import urlsplit
 
 from paramedic.api.wiring.errors import InputError
-from paramedic.api.wiring.telling import tell
+from paramedic.api.wiring.telling import say, tell
 from paramedic.ingest.cleaning.cleaner import TelemetryCleaner
 from paramedic.ingest.cleaning.explaining import CleanSample
 from paramedic.ingest.contract import NodeName, format_time
 from paramedic.ingest.exposition.contents import Contents, contents_of
+from paramedic.ingest.exposition.foreign_bytes import foreign_bytes
 from paramedic.ingest.exposition.parser import ExpositionParser
 from paramedic.ingest.exposition.query_answer import pages_of_answer
 from paramedic.ingest.exposition.smi_query import pages_of_smi_query
-from paramedic.ingest.sources.kernel.kernel_log import facts_of_lines
+from paramedic.ingest.sources.kernel.kernel_log import KernelLog
+from paramedic.ingest.sources.kernel.messages import should_tell
 from paramedic.ingest.sources.kernel.stamps import Era
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ _TIMEOUT_SECONDS = 15.0
 _LIMIT_BYTES = 1 << 30
 _FROM_STANDARD_INPUT = "-"
 _HEADINGS = ("metric", "value", "node", "gpu", "source")
-_NOT_READ = "a metrics page, an answer of the Prometheus API, a kernel log or an nvidia-smi table"
+_READ = "a metrics page, an answer of the Prometheus API, a kernel log or an nvidia-smi table"
 
 Line = Mapping[str, object]
 
@@ -47,19 +49,29 @@ class DecodeRequest:
     """The node of what names none."""
     folder: Path
     now_seconds: float
-    """For what says no time of its own."""
+    """For years that are not told, and to ask at; what says no time gets no timestamp."""
     standard_input: Callable[[], bytes]
 
 
 def decode(request: DecodeRequest, as_table: bool, stdout: TextIO, stderr: TextIO) -> int:
     """Print what the source says. Raises InputError when it cannot be read or decoded."""
-    text = read_source(request).decode("utf-8", "replace")
-    lines, summary = _decoded(text, request)
+    lines, summary = _decoded(read_text(request), request)
+    if any(line.get("node", "") is None for line in lines):
+        say(stderr, "no_node: nothing tells whose some of this is: name the host with --node")
     if as_table:
         tell(stderr, "".join(_table(lines, summary)))
     else:
         tell(stdout, "".join(f"{json.dumps(line)}\n" for line in [*lines, summary]))
     return 0
+
+
+def read_text(request: DecodeRequest) -> str:
+    """The source as text. Raises InputError when it cannot be read or is none."""
+    data = read_source(request)
+    foreign = foreign_bytes(data)
+    if foreign is not None:
+        raise _not_read(request, foreign)
+    return data.decode("utf-8", "replace")
 
 
 def read_source(request: DecodeRequest) -> bytes:
@@ -89,10 +101,24 @@ def _decoded(text: str, request: DecodeRequest) -> tuple[list[Line], Line]:
     """Every line, and the last one."""
     contents = contents_of(text)
     if contents is Contents.LOG:
-        era = Era(request.now_seconds)
-        facts = facts_of_lines(text.splitlines(), request.node or NodeName(""), era)
-        return [_event(fact) for fact in facts], _summary(Counter(), set())
-    return _cleaned(pages_of(text, contents, request), contents)
+        return _logged(text, request)
+    lines, rejected, uncatalogued = _cleaned(pages_of(text, contents, request), request)
+    if not lines and rejected and set(rejected) == {"bad_time"}:
+        raise InputError(f"{request.source}: none of its samples has a time that can be one")
+    return lines, _summary(rejected, uncatalogued)
+
+
+def _logged(text: str, request: DecodeRequest) -> tuple[list[Line], Line]:
+    """The events of a log, and how many of its errors nobody can read."""
+    log, era = KernelLog(request.node or NodeName("")), Era(request.now_seconds)
+    lines: list[Line] = []
+    rejected: Counter[str] = Counter()
+    for line in text.splitlines():
+        facts = log.facts(line, era)
+        lines += [_event(fact, request) for fact in facts]
+        if not facts and should_tell(line):
+            rejected["unreadable_xid"] += 1
+    return lines, _summary(rejected, set())
 
 
 def pages_of(text: str, contents: Contents | str, request: DecodeRequest) -> list[RawPage]:
@@ -106,23 +132,29 @@ def pages_of(text: str, contents: Contents | str, request: DecodeRequest) -> lis
         case Contents.SMI_QUERY:
             return pages_of_smi_query(text, request.source, request.now_seconds, node)
         case _:
-            raise InputError(f"{request.source} is {contents}; decode reads {_NOT_READ}")
+            raise _not_read(request, contents)
 
 
-def _cleaned(pages: list[RawPage], contents: Contents | str) -> tuple[list[Line], Line]:
+def _not_read(request: DecodeRequest, what: str) -> InputError:
+    return InputError(f"{request.source} is {what}; decode reads {_READ}")
+
+
+def _cleaned(
+    pages: list[RawPage], request: DecodeRequest
+) -> tuple[list[Line], Counter[str], set[str]]:
     cleaner = TelemetryCleaner()
     lines: list[Line] = []
     rejected: Counter[str] = Counter()
     uncatalogued: set[str] = set()
     for page in pages:
         clean, samples = cleaner.explain(page)
-        stamp = {} if contents is Contents.PAGE else {"timestamp": _time(page.taken_seconds)}
+        stamp = _stamp(page.taken_seconds, request)
         lines += [_sample(sample) | stamp for sample in samples]
-        lines += [_event(fact) for fact in clean.facts]
+        lines += [_event(fact, request) for fact in clean.facts]
         for (reason, _), count in clean.rejected.items():
             rejected[reason] += count
         uncatalogued.update(clean.uncatalogued)
-    return lines, _summary(rejected, uncatalogued)
+    return lines, rejected, uncatalogued
 
 
 def _sample(sample: CleanSample) -> dict[str, object]:
@@ -137,14 +169,15 @@ def _sample(sample: CleanSample) -> dict[str, object]:
     }
 
 
-def _event(fact: NodeFact) -> Line:
-    common = {
-        "timestamp": _time(fact.timestamp_seconds),
-        "kind": fact.kind.value,
-        "node": fact.node or None,
-        "gpu": fact.gpu,
-    }
-    return {**fact.details, **{key: value for key, value in common.items() if value is not None}}
+def _event(fact: NodeFact, request: DecodeRequest) -> Line:
+    place = {"node": fact.node or None} | ({} if fact.gpu is None else {"gpu": fact.gpu})
+    stamp = _stamp(fact.timestamp_seconds, request)
+    return {**fact.details, **stamp, "kind": fact.kind.value, **place}
+
+
+def _stamp(seconds: float, request: DecodeRequest) -> dict[str, object]:
+    """Nothing where it is the moment of decoding: the source told no time."""
+    return {} if seconds == request.now_seconds else {"timestamp": _time(seconds)}
 
 
 def _summary(rejected: Counter[str], uncatalogued: set[str]) -> Line:

@@ -75,11 +75,11 @@ def look_at_page(
     request: DecodeRequest, settings: Settings, as_json: bool, stdout: TextIO, stderr: TextIO
 ) -> int:
     """The same of a page or a saved answer. Raises InputError for anything else."""
-    from paramedic.api.wiring.decode import pages_of, read_source
+    from paramedic.api.wiring.decode import pages_of, read_text
     from paramedic.ingest.doctor.report import report_of
     from paramedic.ingest.exposition.contents import Contents, contents_of
 
-    text = read_source(request).decode("utf-8", "replace")
+    text = read_text(request)
     contents = contents_of(text)
     if contents is Contents.LOG:
         raise InputError(f"{request.source} is a log; doctor reads metrics (decode reads logs)")

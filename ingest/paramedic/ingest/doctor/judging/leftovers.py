@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 
 _HARMLESS = {
     "blank_sentinel": "DCGM's way of saying that a GPU does not offer it",
+    "not_available": "nvidia-smi's way of saying that a GPU does not offer it",
     "duplicate": "a GPU shared by two jobs, or slices of one",
     "out_of_range": "what no such device can show; a glitch when it is rare",
     "counter_reset": "a counter that began anew",
     "not_a_number": "a value that is none",
     "infinite": "a value that is none",
 }
+_AT_ANY_RATE = ("blank_sentinel", "not_available", "duplicate")
 _REMEDIES = {
     "no_node": Remedy("the scrape job", ("relabel_configs:",
         "  - {source_labels: [__address__], regex: '(.*):.*', target_label: node}")),
@@ -50,7 +52,7 @@ def _reason(seen: Examination, reason: str, count: int) -> Check:
     text = f"{counted(count, 'sample')} as {reason}" + (f" ({metrics})" if metrics else "")
     meaning = _HARMLESS.get(reason)
     is_rare = count <= _SHARE * seen.samples
-    if meaning is not None and (is_rare or reason in ("blank_sentinel", "duplicate")):
+    if meaning is not None and (is_rare or reason in _AT_ANY_RATE):
         return Check(_SUBJECT, Level.OK, f"{text}: {meaning}")
     remedy = _REMEDIES.get(reason)
     return Check(_SUBJECT, Level.WARNING, text, () if remedy is None else (remedy,))

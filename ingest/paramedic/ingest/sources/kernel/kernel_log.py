@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from paramedic.ingest.contract import NodeName
+from paramedic.ingest.exposition.moments import is_moment
 from paramedic.ingest.sources.kernel.messages import finding_of_line, gpu_of_line
 from paramedic.ingest.sources.kernel.stamps import Era, written_at
 from paramedic.ingest.sources.port import NodeFact
 
 _MICROSECONDS = 1_000_000
+_NO_ENTRY = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
 def facts_of_lines(lines: Iterable[str], node: NodeName, era: Era) -> list[NodeFact]:
@@ -48,11 +50,13 @@ class KernelLog:
                 message if isinstance(message, str) else bytes(message).decode("utf-8", "replace")
             )
             written = int(entry.get("__REALTIME_TIMESTAMP", 0)) / _MICROSECONDS
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except _NO_ENTRY:
             return ()
         found = self._of_message(text, "", era)
         return (
-            tuple(replace(fact, timestamp_seconds=written) for fact in found) if written else found
+            tuple(replace(fact, timestamp_seconds=written) for fact in found)
+            if written and is_moment(written)
+            else found
         )
 
     def _of_message(self, text: str, stamped: str, era: Era) -> tuple[NodeFact, ...]:

@@ -60,6 +60,13 @@ def gpu_of_line(line: str) -> tuple[str, str] | None:
     return None if match is None else (nvml_pci_bus_id(match[1]), match[2])
 
 
+def should_tell(line: str) -> bool:
+    """Whether the driver meant to tell of an error, also where nobody can read which."""
+    match = _SXID.search(line)
+    is_more_of_another = match is not None and match[4].startswith(_SXID_CONTINUED)
+    return ("NVRM: Xid" in line or "SXid (" in line) and not is_more_of_another
+
+
 def finding_of_line(line: str) -> Finding | None:
     """The error that the line tells of, if it does."""
     if "Xid" in line:

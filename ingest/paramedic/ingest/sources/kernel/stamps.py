@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
+from paramedic.ingest.exposition.moments import is_moment
+
 _MICROSECONDS = 1_000_000
 _YEAR_SECONDS = 366 * 86400
 _MONTHS = {
@@ -104,7 +106,8 @@ def written_at(line: str, era: Era) -> float:
         match = pattern.match(line)
         if match is not None:
             try:
-                return reader(match, era)
+                seconds = reader(match, era)
             except (ValueError, KeyError, OverflowError):
                 return era.now_seconds
+            return seconds if is_moment(seconds) else era.now_seconds
     return era.now_seconds
