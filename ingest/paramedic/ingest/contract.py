@@ -165,7 +165,8 @@ class EventKind(StrEnum):
     JOB_STATE = "job_state"
     """`state`: one of JobState; `sampling_seconds` where the job's telemetry is slower than 1 s."""
     TELEMETRY = "telemetry"
-    """`change`: gpu_lost, gpu_returned (with `uuid`), source_blind, source_back (with `origin`)."""
+    """`change`: gpu_lost, gpu_returned (with `uuid`), source_blind, source_back (with `origin`,
+    and as `entity` whether the source told of the node's GPUs or of the host)."""
 
 
 class JobState(StrEnum):

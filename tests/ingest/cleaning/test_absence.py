@@ -28,7 +28,8 @@ def returned(index: int) -> dict[str, object]:
 
 
 def source(change: str) -> dict[str, object]:
-    return {"kind": "telemetry", "gpu": None, "change": change, "origin": ORIGIN}
+    whose = {"origin": ORIGIN, "entity": "gpu"}
+    return {"kind": "telemetry", "gpu": None, "change": change, **whose}
 
 
 def test_a_gpu_that_vanishes_and_comes_back_is_told_each_time_once() -> None:
@@ -100,7 +101,7 @@ def test_silence_of_a_host_exporter_is_told_too() -> None:
     exporter = Exporter()
     exporter.says("node_load1 3\n", 100.0)
     (fact,) = exporter.cleaner.silent(ORIGIN, 110.0)
-    assert fact.node == N1
+    assert (fact.node, fact.details["entity"]) == (N1, "node")
 
 
 def test_an_origin_that_never_spoke_has_nothing_to_lose() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -108,6 +109,19 @@ def test_who_gives_nothing_is_told_with_the_reason_and_told_again_when_it_is_ove
         "http://prometheus:9090 answers again",
     ]
     assert reporter.silent_origins == 0
+
+
+def test_hosts_whose_telemetry_keeps_matching_no_job_are_told_once() -> None:
+    reporter, lines = new()
+    reporter.heard("origin", 0.0)
+    lost = replace(status_of("llama"), strangers=(NodeName("10.0.0.1"), NodeName("10.0.0.2")))
+    for now, status in ((20.0, lost), (30.0, EMPTY), (31.0, lost), (45.0, lost)):
+        reporter.look(replace(status, gpus=512, jobs=lost.jobs), None, now)
+    assert lines == []
+    for now in (46.0, 90.0):
+        reporter.look(lost, None, now)
+    (line,) = lines
+    assert line.startswith("host telemetry of 2 hosts matches no job: 10.0.0.1, 10.0.0.2 (no GPU")
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,13 @@ def test_rows_of_nobody_are_counted_and_not_published() -> None:
     assert (rows, router.leftovers.rows["no_job"]) == ([], 3)
 
 
+def test_a_host_is_a_stranger_until_a_gpu_of_it_is_known() -> None:
+    router, host = new(), Host("a")
+    pages = (host.node_page(START), page_of([host], START + 1, "p"))
+    seen = [router.strangers for page in pages if router.route(page)]
+    assert seen == [("a",), ()]
+
+
 def test_a_job_grows_shrinks_ends_and_may_begin_anew() -> None:
     a, b = Host("a", labels=J), Host("b", labels=J)
     idle = Host("a", utilization=0.0)

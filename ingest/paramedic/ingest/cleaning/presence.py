@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from paramedic.ingest.contract import EventKind, NodeName
+from paramedic.ingest.contract import Entity, EventKind, NodeName
 from paramedic.ingest.sources.port import NodeFact
 
 Gpus = Mapping[int, str | None]
@@ -88,7 +88,8 @@ class Presence:
         return [self._source_fact("source_back", node, now_seconds)]
 
     def _source_fact(self, change: str, node: NodeName, now_seconds: float) -> NodeFact:
-        details = {"change": change, "origin": self._origin}
+        entity = Entity.GPU if self._known.get(node) else Entity.NODE
+        details = {"change": change, "origin": self._origin, "entity": entity.value}
         return NodeFact(now_seconds, EventKind.TELEMETRY, node, None, details)
 
 

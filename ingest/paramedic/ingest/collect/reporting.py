@@ -12,7 +12,7 @@ from paramedic.ingest.contract import EventKind, JobState
 if TYPE_CHECKING:
     from paramedic.ingest.collect.configuration import CollectConfig
     from paramedic.ingest.collect.status import CollectStatus
-    from paramedic.ingest.contract import Event
+    from paramedic.ingest.contract import Event, NodeName
 
 _NAMES_SHOWN = 3
 _SILENCE_LINES_APART_SECONDS = 10.0
@@ -37,6 +37,10 @@ class Reporter:
         self._silent_told: set[str] = set()
         self._silence_at = -_SILENCE_LINES_APART_SECONDS
         self._trouble: str | None = None
+        self._strangers: tuple[NodeName, ...] = ()
+        self._strangers_at = 0.0
+        """Since when they have been the same."""
+        self._are_strangers_told = False
 
     @property
     def silent_origins(self) -> int:
@@ -83,9 +87,11 @@ class Reporter:
             self._first_page_at is None
             or now - self._first_page_at < self._config.quiet_start_seconds
         )
-        if is_early or status.jobs:
+        if is_early:
             return
-        if not status.gpus:
+        if status.jobs:
+            self._look_at_strangers(status.strangers, now)
+        elif not status.gpus:
             self._tell_once(
                 "no GPU metrics have arrived, so there is nothing to judge: is dcgm-exporter "
                 "(or amd device-metrics-exporter) scraped?"
@@ -122,6 +128,19 @@ class Reporter:
             verb = "answers" if len(back) == 1 else "answer"
             self._tell(f"{_named(sorted(back))} {verb} again")
         self._silent_told = set(self._silent)
+
+    def _look_at_strangers(self, strangers: tuple[NodeName, ...], now: float) -> None:
+        if strangers != self._strangers:
+            self._strangers, self._strangers_at = strangers, now
+        lasts = now - self._strangers_at >= self._config.quiet_start_seconds
+        if not strangers or self._are_strangers_told or not lasts:
+            return
+        self._are_strangers_told = True
+        hosts = "1 host" if len(strangers) == 1 else f"{len(strangers)} hosts"
+        self._tell(
+            f"host telemetry of {hosts} matches no job: {_named(strangers)} "
+            "(no GPU telemetry names the same node)"
+        )
 
     def _look_at_bus(self, trouble: str | None) -> None:
         if (trouble is None) is (self._trouble is None):

@@ -59,6 +59,7 @@ class Router:
         self._facts: deque[NodeFact] = deque()
         """Facts of nodes that have no job yet."""
         self._facts_tried_at = 0
+        self._jobless: set[NodeName] = set()
         self._frontier = 0
         self._expired_at = 0
 
@@ -81,6 +82,11 @@ class Router:
     def frontier(self) -> int:
         """The newest second that any page spoke of (Unix seconds)."""
         return self._frontier
+
+    @property
+    def strangers(self) -> tuple[NodeName, ...]:
+        """Nodes whose host telemetry is there, and of which no GPU is known; sorted by name."""
+        return tuple(sorted(one for one in self._jobless if not self.tenancy.is_host(one)))
 
     def _observe(self, page: CleanPage) -> frozenset[NodeName]:
         repeated = _NOBODY
@@ -106,6 +112,7 @@ class Router:
             return
         for node in gone:
             self._repeats.forget(node)
+        self._jobless.difference_update(gone)
         self._divisions.clear()
         self._slots = {key: slot for key, slot in self._slots.items() if key[-1] not in gone}
 
@@ -129,6 +136,9 @@ class Router:
         known = self._divisions.get((origin, number))
         if known is None or not known.holds_for(table, self.tenancy.version):
             known = self._divisions[origin, number] = divide(table, self.tenancy)
+            if table.entity is Entity.NODE:
+                self._jobless -= set(table.nodes)
+                self._jobless |= {node for node in table.nodes if not self.tenancy.jobs_of(node)}
         self.leftovers.rows["no_job"] += known.ownerless
         return known
 

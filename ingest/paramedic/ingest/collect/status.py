@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from paramedic.ingest.contract import JobName
+from paramedic.ingest.contract import JobName, NodeName
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class CollectStatus:
     waiting_messages: int = 0
     """Messages that the bus has not taken yet."""
     silent_origins: int = 0
+    strangers: tuple[NodeName, ...] = ()
+    """Nodes with host telemetry and no GPU that is known: their rows belong to no job."""
     hosts: int = 0
     gpus: int = 0
     jobs: Mapping[JobName, JobStatus] = field(default_factory=dict)

@@ -151,6 +151,10 @@ class Tenancy:
         """How many hosts with GPUs are known, and how many GPUs."""
         return len(self._hosts), sum(map(len, self._hosts.values()))
 
+    def is_host(self, node: NodeName) -> bool:
+        """Whether a GPU of the node is known."""
+        return node in self._hosts
+
     def _seat(self, node: NodeName, gpu: int) -> Seat:
         seats = self._hosts.setdefault(node, {})
         seat = seats.get(gpu)
