@@ -111,30 +111,30 @@ def test_the_narrator_of_a_job_hears_its_own_and_puts_the_theme_before() -> None
     ],
 )
 def test_a_hard_fact_says_what_and_where(said: Event, line: str) -> None:
-    assert ManyJobs().hear(said) == [f"12:00:00Z job train: {line}"]
+    assert ManyJobs(lambda: 0.0).hear(said) == [f"12:00:00Z job train: {line}"]
 
 
 def test_lines_begin_with_their_own_time_in_utc() -> None:
     late = a_verdict(detected_at=(NOON + timedelta(hours=1)).astimezone())
-    (line,) = ManyJobs().hear(late)
+    (line,) = ManyJobs(lambda: 0.0).hear(late)
     assert line.startswith("13:00:00Z job train: firing")
 
 
 def test_a_job_that_ends_before_it_was_told_ends_unsaid() -> None:
-    many = ManyJobs()
+    many = ManyJobs(lambda: 0.0)
     said = [event(STATE, state="starting"), event(STATE, state="finished", reason="x")]
     assert [line for one in said for line in many.hear(one)] == []
 
 
 def test_an_end_without_a_reason_says_so() -> None:
-    many = ManyJobs()
+    many = ManyJobs(lambda: 0.0)
     many.hear(event(STATE, state="training", sampling_seconds=1))
     (line,) = many.hear(event(STATE, state="finished"))
     assert line.endswith("has ended: nothing is known of why")
 
 
 def test_membership_of_nobody_and_gpus_that_are_no_number_hurt_nobody() -> None:
-    many = ManyJobs()
+    many = ManyJobs(lambda: 0.0)
     many.hear(event(EventKind.MEMBERSHIP, change="joined", gpus=8))
     many.hear(event(EventKind.MEMBERSHIP, "a", change="joined", gpus="eight"))
     many.hear(event(EventKind.MEMBERSHIP, "b", change="left"))
@@ -143,7 +143,7 @@ def test_membership_of_nobody_and_gpus_that_are_no_number_hurt_nobody() -> None:
 
 
 def test_jobs_are_told_apart() -> None:
-    many = ManyJobs()
+    many = ManyJobs(lambda: 0.0)
     for job, nodes in (("one", "ab"), ("two", "c")):
         for node in nodes:
             many.hear(event(EventKind.MEMBERSHIP, node, change="joined", gpus=4, job=JobName(job)))
@@ -162,7 +162,7 @@ def test_each_state_of_a_verdict_is_taken_once_in_whatever_order(
     states: list[tuple[int, Status, int]],
 ) -> None:
     taken: list[Verdict] = []
-    many = ManyJobs(taken.append)
+    many = ManyJobs(lambda: 0.0, taken.append)
     said = [
         a_verdict(id=f"V{number}", status=status, detected_at=NOON + timedelta(seconds=seconds))
         for number, status, seconds in states
@@ -173,7 +173,7 @@ def test_each_state_of_a_verdict_is_taken_once_in_whatever_order(
 
 
 def test_what_was_heard_long_ago_is_forgotten_and_memory_stays_small() -> None:
-    many, limit = ManyJobs(), many_jobs._VERDICTS_REMEMBERED
+    many, limit = ManyJobs(lambda: 0.0), many_jobs._VERDICTS_REMEMBERED
     said = [a_verdict(id=f"V{number}") for number in range(3)]
     many.hear(said[0])
     many._order.extend((f"filler{number}", Status.FIRING, NOON) for number in range(limit - 2))
@@ -185,7 +185,7 @@ def test_what_was_heard_long_ago_is_forgotten_and_memory_stays_small() -> None:
 
 
 def test_who_joins_a_job_that_trains_is_told_at_once_and_not_again() -> None:
-    many = ManyJobs()
+    many = ManyJobs(lambda: 0.0)
     many.hear(event(STATE, state="training"))
     joined = event(EventKind.MEMBERSHIP, "b", change="joined", gpus=8)
     assert many.hear(joined) == ["12:00:00Z job train: b has joined"]
@@ -196,5 +196,5 @@ def test_who_joins_a_job_that_trains_is_told_at_once_and_not_again() -> None:
 
 
 def test_a_job_that_does_not_tell_its_cadence_has_a_sample_every_second() -> None:
-    (line,) = ManyJobs().hear(event(STATE, state="training"))
+    (line,) = ManyJobs(lambda: 0.0).hear(event(STATE, state="training"))
     assert line.endswith("a sample every second")

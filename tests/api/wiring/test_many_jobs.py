@@ -20,7 +20,7 @@ def move(node: str, change: str, gpus: int = 8) -> Event:
 
 
 def lines(*said: Event | Verdict) -> list[str]:
-    many = ManyJobs()
+    many = ManyJobs(lambda: 0.0)
     return [line for one in said for line in many.hear(one)]
 
 
@@ -69,7 +69,7 @@ def test_verdicts_are_told_by_job_when_they_fire_and_resolve() -> None:
 
 def test_a_verdict_that_is_decided_again_is_taken_and_told_once() -> None:
     taken: list[Verdict] = []
-    many = ManyJobs(taken.append)
+    many = ManyJobs(lambda: 0.0, taken.append)
     told = [line for _ in range(3) for line in many.hear(a_verdict())]
     assert (len(told), taken) == (1, [a_verdict()])
 

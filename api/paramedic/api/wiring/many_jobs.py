@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from paramedic.api.wiring.narration import is_training, narrate
+from paramedic.api.wiring.outages import Outages
 from paramedic.api.wiring.wording import counted
 from paramedic.diagnosis.contract import Status, Verdict
 from paramedic.ingest.contract import Event, EventKind, JobState, NodeName
@@ -27,9 +29,15 @@ class _Job:
 class ManyJobs:
     """Turns messages into lines that begin with their own time, because a past is told quickly."""
 
-    def __init__(self, verdict: Callable[[Verdict], None] = lambda _verdict: None) -> None:
-        """`verdict` takes each verdict once, besides its line."""
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        verdict: Callable[[Verdict], None] = lambda _verdict: None,
+    ) -> None:
+        """`clock` is a steady one (seconds); `verdict` takes each verdict once, beside its line."""
+        self._clock = clock
         self._take_verdict = verdict
+        self._outages = Outages()
         self._jobs: dict[str, _Job] = {}
         self._heard: set[tuple[str, Status, datetime]] = set()
         self._order: deque[tuple[str, Status, datetime]] = deque()
@@ -41,6 +49,10 @@ class ManyJobs:
         else:
             at, texts = said.timestamp, list(self._of_event(said))
         return [f"{at.astimezone(UTC):%H:%M:%SZ} job {said.job}: {text}" for text in texts]
+
+    def rest(self, is_over: bool) -> Iterator[str]:
+        """Lines that were held back to be told together, and are due; all of them at the end."""
+        return self._outages.due(math.inf if is_over else self._clock())
 
     def _of_verdict(self, verdict: Verdict) -> Iterator[str]:
         state = (verdict.id, verdict.status, verdict.detected_at)
@@ -61,7 +73,7 @@ class ManyJobs:
             yield from _of_membership(job, event)
         elif event.kind is EventKind.JOB_STATE:
             yield from self._of_state(job, event)
-        elif event.kind in _HARD_FACTS:
+        elif event.kind in _HARD_FACTS and not self._outages.takes(event, self._clock()):
             yield _of_fact(event)
 
     def _of_state(self, job: _Job, event: Event) -> Iterator[str]:

@@ -33,15 +33,18 @@ class Narrator:
         poll_seconds: float = _POLL_SECONDS,
         retry_seconds: float = _RETRY_SECONDS,
         consolation: str = "training goes on",
+        rest: Callable[[bool], Iterable[str]] = lambda _is_over: (),
     ) -> None:
         """`hear` gives the lines that an event or verdict is worth, in the order of the bus;
-        `consolation` is said of the job while the bus is away."""
+        `consolation` is said of the job while the bus is away. `rest` is asked now and then, and at
+        the end with True, for lines that were held back."""
         self._hear = hear
         self._subscribe = subscribe
         self._out = out
         self._poll_seconds = poll_seconds
         self._retry_seconds = retry_seconds
         self._consolation = consolation
+        self._rest = rest
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._tell_all, name="narrator", daemon=True)
         self._told: set[tuple[int, int, Topic]] = set()
@@ -74,7 +77,10 @@ class Narrator:
                 was_over = self._over.is_set()
                 messages = subscription.poll(0.0 if was_over else self._poll_seconds)
                 self.tell(messages)
-                if was_over and not messages:
+                is_last = was_over and not messages
+                for line in self._rest(is_last):
+                    self._say(line)
+                if is_last:
                     return
         finally:
             subscription.close()

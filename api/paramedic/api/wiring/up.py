@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -121,8 +122,8 @@ def _start_narrator(
         if request.as_json_lines:
             tell(stdout, f"{verdict.to_json().decode()}\n")
 
-    hear = ManyJobs(print_verdict).hear
-    narrator = Narrator(hear, bus.subscribe, stderr, consolation=_CONSOLATION)
+    jobs = ManyJobs(time.monotonic, print_verdict)
+    narrator = Narrator(jobs.hear, bus.subscribe, stderr, consolation=_CONSOLATION, rest=jobs.rest)
     narrator.start()
     stack.callback(narrator.close, _NARRATOR_CLOSE_SECONDS)
 
