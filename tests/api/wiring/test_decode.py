@@ -240,6 +240,12 @@ def test_a_table_without_a_time_or_a_node_has_neither() -> None:
     assert summary["rejected"] == {"not_available": 1}
 
 
+def test_one_bad_time_among_samples_of_unknown_names_is_only_counted() -> None:
+    assert decoded("new_name 1 NaN\nup 2\n", "n1") == [
+        {"rejected": {"bad_time": 1}, "uncatalogued": ["up"]}
+    ]
+
+
 @pytest.mark.parametrize("stamp", ["NaN", "99999999999999999999"])
 def test_where_no_time_is_one_nothing_is_decoded(stamp: str) -> None:
     with pytest.raises(InputError, match="none of its samples has a time"):

@@ -18,6 +18,7 @@ from paramedic.ingest.exposition.contents import Contents, contents_of
         ("up 1\nbad line here\nalso bad\n", Contents.PAGE),
         ('{"status":"success","data":{"result":[]}}', Contents.ANSWER),
         ('\n{\n "status": "error"}', Contents.ANSWER),
+        ('{"errorType":"bad","status":"error"}', Contents.ANSWER),
         ("NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.\n", Contents.LOG),
         ("6,1,2,-;nvidia-nvswitch2: open (major=510)\n", Contents.LOG),
         ("[   12.345678] pci 0000:00: something\n", Contents.LOG),

@@ -29,6 +29,7 @@ WIDE = PAGE.decode().encode("utf-16")
         (WIDE, "UTF-16"),
         (WIDE[2:], "UTF-16"),
         (PAGE.decode().encode("utf-16-be"), "UTF-16"),
+        (bytes(range(128, 256)), "binary"),
         (b"\x7fELF\x02\x01\x01\x00\x00\x00", "binary"),
     ],
 )
@@ -36,6 +37,10 @@ def test_each_is_told_by_its_beginning(data: bytes, word: str) -> None:
     found = foreign_bytes(data)
     assert found is not None
     assert word in found
+
+
+def test_accents_of_an_older_encoding_are_text() -> None:
+    assert foreign_bytes("# Grüße\n".encode("latin-1") + PAGE) is None
 
 
 @given(st.text(st.characters(min_codepoint=32), min_size=1).filter(str.strip))

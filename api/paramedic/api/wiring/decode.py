@@ -103,7 +103,7 @@ def _decoded(text: str, request: DecodeRequest) -> tuple[list[Line], Line]:
     if contents is Contents.LOG:
         return _logged(text, request)
     lines, rejected, uncatalogued = _cleaned(pages_of(text, contents, request), request)
-    if not lines and rejected and set(rejected) == {"bad_time"}:
+    if not lines and not uncatalogued and set(rejected) == {"bad_time"}:
         raise InputError(f"{request.source}: none of its samples has a time that can be one")
     return lines, _summary(rejected, uncatalogued)
 

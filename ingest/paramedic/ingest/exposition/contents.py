@@ -20,7 +20,7 @@ class Contents(StrEnum):
     SMI_QUERY = "nvidia-smi --query-gpu table"
 
 
-_ANSWER = re.compile(r'\s*\{\s*"(?:status|data)"\s*:')
+_ANSWER = re.compile(r'\s*\{\s*"(?:status|data|errorType)"\s*:')
 _PAGE_COMMENT = re.compile(r"^# (?:HELP|TYPE|EOF)\b", re.MULTILINE)
 _LOG = re.compile(
     r"^\d+,\d+,\d+,[^;]*;"  # a record of /dev/kmsg

@@ -14,6 +14,8 @@ _BEGINNINGS: tuple[tuple[bytes, str], ...] = (
 )
 _LOOKED_AT_BYTES = 4096
 _UTF_16_SHARE = 0.3
+_UNREADABLE_SHARE = 0.1  # more than accents in an older encoding
+_BINARY = "binary: it holds bytes that no text has"
 
 
 def foreign_bytes(data: bytes) -> str | None:
@@ -25,9 +27,10 @@ def foreign_bytes(data: bytes) -> str | None:
             return name
     looked_at = data[:_LOOKED_AT_BYTES]
     if b"\x00" not in looked_at:
-        return None
+        unreadable = looked_at.decode("utf-8", "replace").count("\ufffd")
+        return _BINARY if unreadable > _UNREADABLE_SHARE * len(looked_at) + 1 else None
     # Latin letters in UTF-16 have a zero as every second byte, on one side only.
     shares = [looked_at[side::2].count(0) / len(looked_at) for side in (0, 1)]
     if max(shares) > _UTF_16_SHARE and min(shares) == 0:
         return "text in UTF-16: save it as UTF-8"
-    return "binary: it holds bytes that no text has"
+    return _BINARY
