@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from paramedic.api.command_line.flags import filled
 from paramedic.api.command_line.parser import build_parser
-from paramedic.api.command_line.simulate_verb import _cluster
+from paramedic.api.command_line.simulate_verb import _cluster, _serving
 from paramedic.api.wiring import simulate as wiring
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.simulate import ClusterWanted, FaultWanted, Serving
@@ -56,10 +55,8 @@ def test_flags_become_the_way_of_serving() -> None:
              "--speed", "2.5", "--seconds", "60", "--write-prometheus", "p.yml",
              "--write-hosts", "h")  # fmt: skip
     parsed = build_parser().parse_args(["simulate", "--serve", *flags])
-    assert filled(Serving, parsed) == Serving(
-        "si", "pod", 0, True, 2.5, 60, Path("p.yml"), Path("h")
-    )
-    usual = filled(Serving, build_parser().parse_args(["simulate", "--serve"]))
+    assert _serving(parsed) == Serving("si", "pod", 0, True, 2.5, 60, Path("p.yml"), Path("h"))
+    usual = _serving(build_parser().parse_args(["simulate", "--serve"]))
     assert usual == Serving(port=9400)
 
 

@@ -14,7 +14,7 @@ from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
 if TYPE_CHECKING:
-    from paramedic.api.wiring.simulate import ClusterWanted
+    from paramedic.api.wiring.simulate import ClusterWanted, Serving
 
 _TEACHING = """\
 A seeded model of synchronous training on GPUs: whoever is slow makes everybody wait. It speaks as
@@ -116,11 +116,10 @@ def _packages(flags: Namespace, _settings: Settings) -> Sequence[str]:
 def _execute(call: Call) -> int:
     flags, around = call.flags, call.surroundings
     _check(flags)
-    from paramedic.api.wiring.simulate import Serving, record, serve
+    from paramedic.api.wiring.simulate import record, serve
 
     if flags.record is None:
-        how = filled(Serving, flags, **_with_defaults(flags, _OF_SERVING))
-        return serve(_cluster(flags), how, around.stdout, around.stderr)
+        return serve(_cluster(flags), _serving(flags), around.stdout, around.stderr)
     seconds = _DEFAULT_RECORDED_SECONDS if flags.seconds is None else flags.seconds
     return record(
         _cluster(flags), flags.record, flags.labels, seconds, around.stdout, around.stderr
@@ -140,6 +139,12 @@ def _cluster(flags: Namespace) -> ClusterWanted:
         age_seconds=age if flags.already_running is None else flags.already_running,
         fault=None if flags.fault is None else FaultWanted(flags.fault, *fault.values()),
     )
+
+
+def _serving(flags: Namespace) -> Serving:
+    from paramedic.api.wiring.simulate import Serving
+
+    return filled(Serving, flags, **_with_defaults(flags, _OF_SERVING))
 
 
 def _with_defaults(flags: Namespace, defaults: Mapping[str, Any]) -> dict[str, Any]:
