@@ -9,9 +9,6 @@ from paramedic.ingest.bus.kafka_settings import KafkaSettings
 from paramedic.ingest.contract import BusAddressError, Topic
 from servers.scripted_kafka import scripted_kafka
 
-# kafka-python leaves the socket of a connection that was just being made to the collector.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 
 def test_topics_with_different_partitions_are_named_with_what_to_do() -> None:
     with scripted_kafka() as broker:
