@@ -107,13 +107,13 @@ def test_a_prometheus_that_goes_away_is_told_in_a_line_and_read_on_when_it_is_ba
         with scraped(case, config, port) as server:
             process = start_up(case, "--prometheus", server.url)
             wait_until(lambda: trains(case, "synthetic"), "the job was found")
-        wait_for_lines(case, " nothing: ")
+        wait_for_lines(case, " gives no answer of a Prometheus")
         with scraped(case, config, port):
             wait_for_lines(case, " again\n")
             process.send_signal(signal.SIGTERM)
             _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0
-    assert errors.count(" nothing: ") <= 3, errors
+    assert errors.count(" gives no answer of a Prometheus") <= 3, errors
     assert "has left" not in errors
     assert "has ended" not in errors
 
