@@ -111,6 +111,21 @@ def test_who_gives_nothing_is_told_with_the_reason_and_told_again_when_it_is_ove
     assert reporter.silent_origins == 0
 
 
+def test_another_reason_of_the_same_silence_is_told_and_a_longer_one_is_not() -> None:
+    reporter, lines = new()
+    for now, reason in enumerate(
+        ["no samples for 3 s", "no samples for 4 s", "refused", "refused"]
+    ):
+        reporter.silent("http://p", reason, now * 20.0)
+        reporter.look(EMPTY, None, now * 20.0)
+    reporter.silent("http://p", "no samples for 80 s", 80.0)
+    reporter.look(EMPTY, None, 80.0)
+    assert lines == [
+        "http://p gives nothing: no samples for 3 s",
+        "http://p gives nothing: refused",
+    ]
+
+
 def test_hosts_whose_telemetry_keeps_matching_no_job_are_told_once() -> None:
     reporter, lines = new()
     reporter.heard("origin", 0.0)

@@ -18,6 +18,7 @@ _NAMES_SHOWN = 3
 _SILENCE_LINES_APART_SECONDS = 10.0
 _SILENCE_LASTS = 60.0
 """Seconds; longer than the pause between any source's tries."""
+_NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
 class Reporter:
@@ -34,7 +35,8 @@ class Reporter:
         self._told: set[str] = set()
         self._silent: dict[str, tuple[str, float]] = {}
         """Of those that give nothing: why, and when that was last said."""
-        self._silent_told: set[str] = set()
+        self._silent_told: dict[str, set[str]] = {}
+        """The reasons that were told of each silence, numbers left out."""
         self._silence_at = -_SILENCE_LINES_APART_SECONDS
         self._trouble: str | None = None
         self._strangers: tuple[NodeName, ...] = ()
@@ -116,8 +118,10 @@ class Reporter:
     def _look_at_silence(self, now: float) -> None:
         for origin in [one for one, (_, at) in self._silent.items() if now - at > _SILENCE_LASTS]:
             del self._silent[origin]
-        fresh = [origin for origin in self._silent if origin not in self._silent_told]
-        back = [origin for origin in self._silent_told if origin not in self._silent]
+        reasons = {origin: _without_numbers(why) for origin, (why, _) in self._silent.items()}
+        told = self._silent_told
+        fresh = [one for one, reason in reasons.items() if reason not in told.get(one, ())]
+        back = [origin for origin in told if origin not in self._silent]
         is_soon = now - self._silence_at < _SILENCE_LINES_APART_SECONDS
         if is_soon or not (fresh or back):
             return
@@ -127,7 +131,7 @@ class Reporter:
         if back:
             verb = "answers" if len(back) == 1 else "answer"
             self._tell(f"{_named(sorted(back))} {verb} again")
-        self._silent_told = set(self._silent)
+        self._silent_told = {one: {*told.get(one, ()), reason} for one, reason in reasons.items()}
 
     def _look_at_strangers(self, strangers: tuple[NodeName, ...], now: float) -> None:
         if strangers != self._strangers:
@@ -157,6 +161,11 @@ class Reporter:
         if text not in self._told:
             self._told.add(text)
             self._tell(text)
+
+
+def _without_numbers(reason: str) -> str:
+    """The kind of a reason: how long something lasts makes no news of it."""
+    return reason.translate(_NO_DIGITS)
 
 
 def _of_silence(origins: Sequence[str], reason: str) -> str:
