@@ -24,6 +24,7 @@ from paramedic.ingest.recordings.description import JOB_FILE
 from paramedic.ingest.recordings.errors import RecordingExistsError
 from paramedic.ingest.recordings.ring import Ring, RingConfig
 from paramedic.ingest.recordings.shelves import JobShelf
+from paramedic.ingest.some_names import some_names
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -236,9 +237,8 @@ def _say_end(
 def _why_empty(request: CaptureRequest, done: Capture) -> str:
     if request.job is None:
         return "no telemetry was heard: there is no recording"
-    heard = ", ".join(done.jobs[:_JOBS_SHOWN]) or "none"
-    more = len(done.jobs) - _JOBS_SHOWN
+    heard = some_names(done.jobs, _JOBS_SHOWN) or "none"
     return (
         f"no telemetry of job {request.job} was heard: there is no recording; jobs that were heard"
-        f" of: {heard}{f' and {more} more' if more > 0 else ''}"
+        f" of: {heard}"
     )

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from paramedic.api.wiring.wording import counted
+from paramedic.ingest.some_names import some_names
 
 if TYPE_CHECKING:
     from paramedic.ingest.contract import Event
@@ -65,8 +66,7 @@ def _lines(job: str, change: str, group: _Group) -> Iterator[str]:
     for node, whose in group.whose.items():
         nodes[" and ".join(sorted(whose - {""}))].append(node)
     for what, names in nodes.items():
-        more = len(names) - _NAMES_SHOWN
-        listed = ", ".join(sorted(names)[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        listed = some_names(sorted(names), _NAMES_SHOWN)
         which = f" ({what})" if what else ""
         yield (
             f"{group.at.astimezone(UTC):%H:%M:%SZ} job {job}: telemetry of "

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from paramedic.ingest.collect.configuration import EVERYBODY
 from paramedic.ingest.contract import EventKind, JobState
+from paramedic.ingest.some_names import some_names
 
 if TYPE_CHECKING:
     from paramedic.ingest.collect.configuration import CollectConfig
     from paramedic.ingest.collect.status import CollectStatus
     from paramedic.ingest.contract import Event, NodeName
 
-_NAMES_SHOWN = 3
 _SILENCE_LINES_APART_SECONDS = 10.0
 _SILENCE_LASTS = 60.0
 """Seconds; longer than the pause between any source's tries."""
@@ -79,7 +79,7 @@ class Reporter:
                 self._note(f"job {event.job} has ended: {event.details['reason']}")
         for (job, change), nodes in moves.items():
             verb = "joined" if change == "joined" else "left"
-            self._note(f"job {job}: {_named(nodes)} {verb}")
+            self._note(f"job {job}: {some_names(nodes)} {verb}")
 
     def look(self, status: CollectStatus, trouble: str | None, now: float) -> None:
         """Tell what has changed since the last look; `trouble` is what the bus says."""
@@ -130,7 +130,7 @@ class Reporter:
             self._tell(_of_silence(fresh, self._silent[fresh[0]][0]))
         if back:
             verb = "answers" if len(back) == 1 else "answer"
-            self._tell(f"{_named(sorted(back))} {verb} again")
+            self._tell(f"{some_names(sorted(back))} {verb} again")
         self._silent_told = {one: {*told.get(one, ()), reason} for one, reason in reasons.items()}
 
     def _look_at_strangers(self, strangers: tuple[NodeName, ...], now: float) -> None:
@@ -142,7 +142,7 @@ class Reporter:
         self._are_strangers_told = True
         hosts = "1 host" if len(strangers) == 1 else f"{len(strangers)} hosts"
         self._tell(
-            f"host telemetry of {hosts} matches no job: {_named(strangers)} "
+            f"host telemetry of {hosts} matches no job: {some_names(strangers)} "
             "(no GPU telemetry names the same node)"
         )
 
@@ -183,16 +183,4 @@ def _of_silence(origins: Sequence[str], reason: str) -> str:
         return reason
     why = rest.lstrip(": ") if is_named else reason
     verb = "gives" if len(origins) == 1 else "give"
-    return f"{_named(origins)} {verb} nothing: {why}"
-
-
-def _named(names: Iterable[str]) -> str:
-    """A few names, or how many there are.
-
-    >>> _named(["a", "b"]), _named(["a", "b", "c", "d"])
-    ('a, b', 'a, b, c and 1 more')
-    """
-    listed = list(names)
-    more = len(listed) - _NAMES_SHOWN
-    shown = ", ".join(listed[:_NAMES_SHOWN])
-    return shown if more <= 0 else f"{shown} and {more} more"
+    return f"{some_names(origins)} {verb} nothing: {why}"

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from paramedic.ingest.some_names import some_names
+
 
 class Level(StrEnum):
     """How a check came out."""
@@ -78,15 +80,12 @@ class Report:
 
 
 def named(names: Iterable[str], shown: int = 3) -> str:
-    """A few names, or how many there are.
+    """A few names in their order, and how many are left out.
 
     >>> named(["b", "a"]), named(["a", "b", "c", "d"])
     ('a, b', 'a, b, c and 1 more')
     """
-    listed = sorted(names)
-    more = len(listed) - shown
-    text = ", ".join(listed[:shown])
-    return text if more <= 0 else f"{text} and {more} more"
+    return some_names(sorted(names), shown)
 
 
 def counted(number: int, what: str) -> str:

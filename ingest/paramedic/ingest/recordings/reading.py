@@ -19,9 +19,9 @@ from paramedic.ingest.recordings.events_reading import RecordedEvents, read_even
 from paramedic.ingest.recordings.inspection import Findings, Unit, inspect
 from paramedic.ingest.recordings.moment import Moment
 from paramedic.ingest.recordings.rows import RowReader
+from paramedic.ingest.some_names import some_names
 
 _ROWS_AT_ONCE = 60_000
-_NAMES_SHOWN = 3
 _KINDS = {Entity.GPU: "GPUs", Entity.RANK: "ranks"}
 
 
@@ -107,12 +107,7 @@ class Recording:
         found = {node for findings in self._findings.values() for node in findings.nodes}
         unlisted = sorted(found - listed)
         if unlisted:
-            shown = ", ".join(unlisted[:_NAMES_SHOWN])
-            more = len(unlisted) - _NAMES_SHOWN
-            yield (
-                f"job.json does not list {shown}{f' and {more} more' if more > 0 else ''}: taken in"
-                " without roles"
-            )
+            yield f"job.json does not list {some_names(unlisted)}: taken in without roles"
 
 
 def open_recording(folder: Path) -> Recording:
