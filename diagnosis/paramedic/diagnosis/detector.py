@@ -78,14 +78,9 @@ class DetectorConfig:
 
     def resume(self, snapshot: DetectorSnapshot) -> JobDetector:
         """Go on where a snapshot was taken; the settings must be those it was taken with."""
-        windows = JobWindows.resume(
-            self.windows_of_width(snapshot.state.slot_seconds), snapshot.windows
-        )
+        config = replace(self.windows, sampling_seconds=snapshot.state.slot_seconds)
+        windows = JobWindows.resume(config, snapshot.windows)
         return JobDetector(self, windows, copy.deepcopy(snapshot.state))
-
-    def windows_of_width(self, slot_seconds: int) -> WindowConfig:
-        """The windows' settings for a source of this cadence."""
-        return replace(self.windows, sampling_seconds=slot_seconds)
 
 
 @dataclass(slots=True)
@@ -162,21 +157,20 @@ class JobDetector:
         self._state.docket.adopt(verdicts)
 
     def _follow_cadence(self, event: Event) -> None:
-        """With another width of slots the windows begin anew, and what is known of machines."""
+        """Slots are as wide as the job's telemetry is slow; of other widths nothing is kept."""
         width = event.details.get("sampling_seconds")
         if event.kind is not EventKind.JOB_STATE or not isinstance(width, int) or width < 1:
             return
         if width != self._state.slot_seconds:
             self._state.slot_seconds = width
             self._state.machines = MachineWatch(self._config.departure)
-            self._windows = JobWindows(self._config.windows_of_width(width), event.job)
+            self._windows.resample(width)
 
     def _judge_event(self, event: Event) -> tuple[Verdict, ...]:
         picture, docket = self._state.picture, self._state.docket
         exit_finding = None if picture.finished else judge_exit(event, picture)
         picture.record(event)
         self._windows.membership(event)
-        self._follow_sampling(event)
         if event.node is not None and event.node in picture.departed:
             self._state.liveness.forget(event.node)
         if picture.finished:
@@ -200,12 +194,6 @@ class JobDetector:
             yield from docket.clear(event.node, Trouble.CARD, event.timestamp, reason, event.gpu)
         elif (lost := judge_card(event, picture.generation)) is not None:
             yield from docket.report(lost)
-
-    def _follow_sampling(self, event: Event) -> None:
-        """Slots are as wide as the job's telemetry is slow, which its job_state events say."""
-        seconds = event.details.get("sampling_seconds")
-        if event.kind is EventKind.JOB_STATE and isinstance(seconds, int) and seconds >= 1:
-            self._windows.resample(seconds)
 
     def _judge_silence(self) -> Iterator[Verdict]:
         frontier = self._state.liveness.beat_frontier()
