@@ -17,6 +17,7 @@ from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.kafka import bus_at
 from paramedic.api.wiring.stopping import stop_on_signals
 from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.writable import make_writable
 from paramedic.ingest.agent.clock import SystemClock
 from paramedic.ingest.contract import IngestError, JobName
 from paramedic.ingest.recordings.capturing import Capture, CaptureConfig, CapturePorts, run
@@ -121,10 +122,7 @@ def _require_writable(request: CaptureRequest) -> None:
     if (out / JOB_FILE).exists():
         raise RecordingExistsError(f"{out} holds a recording already: name another folder")
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".writable"
-        probe.touch()
-        probe.unlink()
+        make_writable(out)
     except OSError as error:
         raise PreflightError(
             f"--out {out} cannot be written ({error.strerror}): name another folder"

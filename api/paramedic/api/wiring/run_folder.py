@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from paramedic.api.wiring.errors import PreflightError, RunRecordError
+from paramedic.api.wiring.writable import make_writable
 
 RECORD_FILE = "run.json"
 WATCH_RECORD_FILE = "up.json"
@@ -78,11 +79,9 @@ def create_run_folder(asked_for: Path | None, runs_folder: Path, job: str, now: 
     """
     folder = asked_for if asked_for is not None else runs_folder / f"{job}-{now:%Y%m%d-%H%M%S-%f}"
     try:
+        make_writable(folder)
         for part in (folder / "logs", folder / "checkpoints"):
-            part.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.touch()
-        probe.unlink()
+            part.mkdir(exist_ok=True)
     except OSError as error:
         raise PreflightError(
             f"run folder {folder} cannot be written ({error.strerror}): name another with "

@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
+from paramedic.ingest.bus.failing import FailsOnRequest
 from paramedic.ingest.bus.retention import Retention
 from paramedic.ingest.bus.store import MessageStore
 from paramedic.ingest.contract import BusUnavailableError, Message, Start, Topic
@@ -15,7 +16,7 @@ _READ_LIMIT_BYTES = 4 * 1024 * 1024
 _EVERYTHING = Retention(limit_bytes=sys.maxsize, limit_seconds=float("inf"))
 
 
-class MemoryBus:
+class MemoryBus(FailsOnRequest):
     """A bus over a message store; without one it keeps everything that is published.
 
     >>> bus = MemoryBus()
@@ -27,20 +28,6 @@ class MemoryBus:
 
     def __init__(self, store: MessageStore | None = None) -> None:
         self._store = store or MessageStore(_EVERYTHING)
-        self._reason: str | None = None
-
-    def fail(self, reason: str) -> None:
-        """Refuse everything with this reason until `heal`, as an unreachable broker would."""
-        self._reason = reason
-
-    def heal(self) -> None:
-        """Work again."""
-        self._reason = None
-
-    def require_available(self) -> None:
-        """Raises BusUnavailableError while the bus is made to fail."""
-        if self._reason is not None:
-            raise BusUnavailableError(f"the in-memory bus is unavailable: {self._reason}")
 
     def publisher(self) -> MemoryPublisher:
         """A new publisher."""

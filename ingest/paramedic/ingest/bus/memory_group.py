@@ -6,12 +6,13 @@ import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from paramedic.ingest.bus.failing import FailsOnRequest
 from paramedic.ingest.bus.group import Claim, Delivery, Mark, Marks
 from paramedic.ingest.bus.limits import encoded_key
-from paramedic.ingest.contract import BusUnavailableError, Message, Start, Topic
+from paramedic.ingest.contract import Message, Start, Topic
 
 
-class MemoryGroupBus:
+class MemoryGroupBus(FailsOnRequest):
     """Keeps everything in partitions by key; members divide them by their order of joining.
 
     Nothing waits: a poll without messages returns at once.
@@ -26,20 +27,6 @@ class MemoryGroupBus:
         }
         self.marks: dict[str, dict[tuple[int, Topic], Mark]] = defaultdict(dict)
         self.members: dict[str, list[MemoryMembership]] = defaultdict(list)
-        self._reason: str | None = None
-
-    def fail(self, reason: str) -> None:
-        """Refuse everything with this reason until `heal`, as an unreachable broker would."""
-        self._reason = reason
-
-    def heal(self) -> None:
-        """Work again."""
-        self._reason = None
-
-    def require_available(self) -> None:
-        """Raises BusUnavailableError while the bus is made to fail."""
-        if self._reason is not None:
-            raise BusUnavailableError(f"the in-memory bus is unavailable: {self._reason}")
 
     def share_of(self, key: str) -> int:
         """The partition of a key."""

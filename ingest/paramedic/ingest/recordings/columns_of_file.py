@@ -15,7 +15,6 @@ from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.layout import (
     ARRIVED,
     GENERATION,
-    INDEX_COLUMN,
     NODE,
     TIMESTAMP,
     key_columns,
@@ -100,8 +99,3 @@ def _no_numbers(schema: pa.Schema, keys: tuple[str, ...]) -> Iterator[tuple[str,
         )
         if one.name not in keys and not is_number:
             yield one.name, f"holds {kind}, no numbers"
-
-
-def index_name(entity: Entity) -> str | None:
-    """The column with the GPU index or rank; None for nodes."""
-    return INDEX_COLUMN.get(entity)
