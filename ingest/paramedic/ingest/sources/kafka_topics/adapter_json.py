@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from paramedic.ingest.sources.kafka_topics.samples import (
     Poison,
     PoisonError,
     Sample,
+    object_of,
     texts_of,
     time_of,
 )
@@ -22,12 +22,7 @@ def read_adapter_message(payload: bytes) -> Sequence[Sample]:
 
     Raises PoisonError.
     """
-    try:
-        message = json.loads(payload)
-    except (ValueError, RecursionError) as error:
-        raise PoisonError(Poison.NOT_JSON, payload[:120]) from error
-    if not isinstance(message, dict):
-        raise PoisonError(Poison.NOT_JSON, message)
+    message = object_of(payload)
     labels = texts_of(message.get("labels"))
     name = message.get("name") or labels.get("__name__")
     if not isinstance(name, str):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,17 @@ ReadMessage = Callable[[bytes], Sequence[Sample]]
 # A number is a time in the largest unit that makes it older than the year 2286.
 _SECONDS_LIMIT = 1e10
 _UNIT_FACTOR = 1000.0
+
+
+def object_of(payload: bytes) -> dict[str, Any]:
+    """The JSON object that a message is. Raises PoisonError when it is none."""
+    try:
+        message = json.loads(payload)
+    except (ValueError, RecursionError) as error:
+        raise PoisonError(Poison.NOT_JSON, payload[:120]) from error
+    if not isinstance(message, dict):
+        raise PoisonError(Poison.NOT_JSON, message)
+    return message
 
 
 def time_of(value: object) -> float:

@@ -7,13 +7,13 @@ the measurement is the metric, in version 2 each field of the measurement `prome
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 from paramedic.ingest.sources.kafka_topics.samples import (
     Poison,
     PoisonError,
     Sample,
+    object_of,
     texts_of,
     time_of,
 )
@@ -24,12 +24,7 @@ _VERSION_1_FIELDS = frozenset({"gauge", "counter", "value"})
 
 def read_telegraf_message(payload: bytes) -> Sequence[Sample]:
     """The message's samples; fields that are texts are none, and left out. Raises PoisonError."""
-    try:
-        message = json.loads(payload)
-    except (ValueError, RecursionError) as error:
-        raise PoisonError(Poison.NOT_JSON, payload[:120]) from error
-    if not isinstance(message, dict):
-        raise PoisonError(Poison.NOT_JSON, message)
+    message = object_of(payload)
     batch = message.get("metrics", [message])
     if not isinstance(batch, list):
         raise PoisonError(Poison.NOT_JSON, batch)
