@@ -152,10 +152,10 @@ class _Diagnosis:
                 session.turn(membership.poll(self.config.poll_seconds), self.clock())
                 now = self.clock()
                 if commit.is_due(now):
-                    session.commit(now)
+                    session.commit()
                 if report.is_due(now):
                     self._say_how_it_is(session)
-            session.commit(self.clock())
+            session.commit()
             self._say_how_it_is(session)
         finally:
             self.past.update(session.counts())

@@ -15,6 +15,7 @@ from paramedic.diagnosis.routing.share_watch import RoutingConfig
 from paramedic.diagnosis.routing.told import read_told
 from paramedic.ingest.batch.decode import decode
 from paramedic.ingest.batch.encode import encode
+from paramedic.ingest.bus.group import Delivery
 from paramedic.ingest.bus.memory_group import MemoryGroupBus, MemoryMembership
 from paramedic.ingest.contract import Event, NodeName, Publisher, Table, TelemetryBatch, Topic
 
@@ -60,11 +61,12 @@ class Member:
             shares_work=True,
         )
 
-    def turn(self, now: float) -> None:
-        self.session.turn(self.membership.poll(0.0), now)
+    def turn(self, now: float, *, bus_answers: bool = True) -> None:
+        delivery = self.membership.poll(0.0) if bus_answers else Delivery(bus_answers=False)
+        self.session.turn(delivery, now)
 
-    def commit(self, now: float) -> None:
-        self.session.commit(now)
+    def commit(self) -> None:
+        self.session.commit()
 
     def kill(self) -> None:
         if self.membership.is_member:
@@ -96,7 +98,7 @@ class Crew:
                 try:
                     member.turn(self.now)
                     if commits:
-                        member.commit(self.now)
+                        member.commit()
                 except KilledError:
                     self.replace(member)
 

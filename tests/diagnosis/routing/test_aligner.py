@@ -99,6 +99,15 @@ def test_the_last_seconds_of_a_job_go_out_when_nothing_comes_any_more() -> None:
     assert shard.aligner.is_empty
 
 
+def test_what_was_held_up_and_comes_at_once_after_a_long_silence_is_all_there() -> None:
+    shard = Shard()
+    slots = shard.take(*(batch(second, "a") for second in range(6)))
+    slots += shard.wait(300.0)
+    slots += shard.take(*(batch(second, "a") for second in range(6, 300)))
+    assert seconds(slots) == list(range(300 - LATENESS))
+    assert shard.aligner.rows_left_out == 0
+
+
 def test_a_node_whose_clock_is_off_stands_in_the_second_of_the_others() -> None:
     shard, slots = Shard(), list[TelemetryBatch]()
     for second in range(40):

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from paramedic.ingest.bus import kafka_publisher
 from paramedic.ingest.bus.kafka import KafkaBus
 from paramedic.ingest.bus.kafka_settings import KafkaCompression, KafkaSettings
 from paramedic.ingest.contract import (
@@ -196,3 +197,20 @@ def test_a_broker_that_acknowledges_nothing_is_not_filled_without_end(
     publisher.flush(PATIENCE_SECONDS)
     publisher.publish(Topic.TELEMETRY, "k", b"one more")
     publisher.close()
+
+
+def test_who_waits_for_a_broker_that_acknowledges_nothing_is_told_so(
+    broker: ScriptedKafka,
+    settings: KafkaSettings,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kafka_publisher, "_SAY_SECONDS", 0.02)
+    publisher = KafkaBus(replace(settings, reconnect_seconds=30.0)).publisher()
+    broker.acknowledges.clear()
+    publisher.publish(Topic.TELEMETRY, "k", b"held back")
+    with pytest.raises(BusUnavailableError, match="1 messages are not acknowledged"):
+        publisher.flush(0.1)
+    broker.acknowledges.set()
+    publisher.close()
+    assert "since 0 s, 1 messages are not acknowledged" in caplog.text

@@ -60,8 +60,15 @@ class ShardAligner:
                     self.rows_left_out += len(part.nodes)
 
     def closed(self, now_seconds: float) -> Iterator[TelemetryBatch]:
-        """The slots that have closed since, oldest first; `now_seconds` as for `accept`."""
-        self._timeline.advance(now_seconds)
+        """The slots that have closed since, oldest first; `now_seconds` as for `accept`.
+
+        Silence closes what has begun and nothing beyond: a second that nobody has spoken of yet may
+        still come, from nodes that were cut off and send everything later.
+        """
+        newest = max((second for second, _ in self._open), default=None)
+        if newest is None:
+            return
+        self._timeline.advance(now_seconds, newest)
         watermark = self._timeline.watermark.closed
         if watermark is None:
             return

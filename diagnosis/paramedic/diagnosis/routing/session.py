@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.routing.polled_time import PolledTime
 from paramedic.diagnosis.routing.report import RoutingReport
 from paramedic.diagnosis.routing.share_watch import RoutingConfig, ShareWatch
 from paramedic.ingest.contract import JobName, Topic
@@ -47,27 +48,29 @@ class Session:
         self._shares_work = shares_work
         self._shares: dict[int, ShareWatch] = {}
         self._counts: Counter[str] = Counter()
+        self._time = PolledTime()
 
     def turn(self, delivery: Delivery, now: float) -> None:
         """Take what a poll has brought; `now` is any steady clock, in seconds."""
+        polled = self._time.turn(now, bus_answers=delivery.bus_answers)
         for share in delivery.lost:
             self._lose(share)
         if delivery.lost:
             _LOG.info("the shares %s belong to others now", list(delivery.lost))
         self._gain(delivery.gained)
         for share, messages in delivery.messages.items():
-            self._shares[share].take(messages, now)
+            self._shares[share].take(messages, polled)
         for number, watch in self._shares.items():
             if watch.is_catching_up:
-                self._follow_up(number, watch, now)
-            watch.pass_time(now)
+                self._follow_up(number, watch, polled)
+            watch.pass_time(polled)
 
-    def commit(self, now: float) -> None:
+    def commit(self) -> None:
         """Have the bus accept what was given to it, then say how far this member has come."""
         marks: dict[tuple[int, Topic], Mark] = {
             (share, topic): mark
             for share, watch in self._shares.items()
-            for topic, mark in watch.marks(now).items()
+            for topic, mark in watch.marks(self._time.seconds).items()
         }
         self._outlet.settle(_FLUSH_SECONDS)
         if marks:

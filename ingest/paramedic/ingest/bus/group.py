@@ -47,6 +47,8 @@ class Delivery:
     gained: tuple[Claim, ...] = ()
     messages: Mapping[int, Sequence[Message]] = field(default_factory=dict)
     """By share, of the shares that are held now; in the order of each partition."""
+    bus_answers: bool = True
+    """False while the bus is known to be away: what is silent now may be on its way."""
 
 
 class Membership(Protocol):

@@ -115,7 +115,7 @@ class KafkaMembership:
             raise poll_failure(self._settings, error) from error
         messages = self._messages(batches)
         self._silence.watch(bool(batches), TopicPartition(min(self._topics), 0))
-        return Delivery(lost, gained, messages)
+        return Delivery(lost, gained, messages, self._silence.broker_answers)
 
     def hold(self, share: int, topics: Collection[Topic]) -> None:
         """Read no more of these topics of a share until `release`."""

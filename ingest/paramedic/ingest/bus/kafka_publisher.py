@@ -9,12 +9,19 @@ from collections.abc import Callable
 from kafka import KafkaProducer, codec
 from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 
-from paramedic.ingest.bus.kafka_settings import KafkaCompression, KafkaSettings, no_broker
+from paramedic.ingest.bus.kafka_settings import (
+    KafkaCompression,
+    KafkaSettings,
+    no_answer_yet,
+    no_broker,
+)
 from paramedic.ingest.bus.limits import encoded_key
 from paramedic.ingest.contract import BusSettingError, BusUnavailableError, Topic
 
 _LOG = logging.getLogger(__name__)
 _CLOSE_SECONDS = 1.0
+_SAY_SECONDS = 5.0
+"""How often somebody who waits for the broker is told so."""
 _PACKAGES = {
     KafkaCompression.GZIP: "Python's zlib",
     KafkaCompression.SNAPPY: "python-snappy",
@@ -76,14 +83,21 @@ class KafkaPublisher:
         future.add_errback(lambda error: self._failed(len(payload), error))
 
     def flush(self, timeout_seconds: float) -> None:
-        """Wait until the broker has everything.
+        """Wait until the broker has everything, and say every few seconds that it has not.
 
         Raises BusUnavailableError after the time-out, or when the broker never took a message
         that was handed over since the last flush.
         """
         with self._changed:
-            if not self._changed.wait_for(lambda: self._in_flight == 0, timeout_seconds):
-                raise no_broker(self._settings, f"{self._in_flight} messages are not acknowledged")
+            waited = 0.0
+            while not self._changed.wait_for(
+                lambda: self._in_flight == 0, min(_SAY_SECONDS, timeout_seconds - waited)
+            ):
+                waited += _SAY_SECONDS
+                reason = f"{self._in_flight} messages are not acknowledged"
+                if waited >= timeout_seconds:
+                    raise no_broker(self._settings, reason, timeout_seconds)
+                _LOG.warning("%s", no_answer_yet(self._settings, waited, reason))
             if self._lost:
                 lost, self._lost = self._lost, 0
                 raise BusUnavailableError(

@@ -124,6 +124,12 @@ def no_broker(
     )
 
 
+def no_answer_yet(settings: KafkaSettings, away_seconds: float, reason: str = "") -> str:
+    """The line for a broker that is waited for."""
+    because = f", {reason}" if reason else ""
+    return f"no Kafka broker answers at {settings.described()} since {away_seconds:.0f} s{because}"
+
+
 def no_entry(settings: KafkaSettings) -> BusUnavailableError:
     """The line for a broker that answers and then does not go on with us."""
     security = settings.security

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kafka.errors import KafkaTimeoutError
 
-from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
+from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_answer_yet, no_broker
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer, TopicPartition
@@ -29,6 +29,8 @@ class KafkaSilence:
         self._consumer = consumer
         self._clock = clock
         self._last_contact = self._asked = clock()
+        self.broker_answers = True
+        """As far as is known: a broker that goes away is found out some seconds later."""
 
     def watch(self, heard: bool, partition: TopicPartition) -> None:
         """After a poll: whether it brought anything, and a partition to ask for.
@@ -39,6 +41,7 @@ class KafkaSilence:
         now = self._clock()
         if heard:
             self._last_contact = self._asked = now
+            self.broker_answers = True
         elif now - self._asked >= _SILENCE_SECONDS:
             self._asked = now
             self._ask(partition)
@@ -47,12 +50,12 @@ class KafkaSilence:
         try:
             self._consumer.end_offsets([partition], timeout_ms=int(_PROBE_SECONDS * 1000))
         except KafkaTimeoutError as error:
+            self.broker_answers = False
             away = self._clock() - self._last_contact
-            _LOG.warning(
-                "no Kafka broker answers at %s since %.0f s", self._settings.described(), away
-            )
+            _LOG.warning("%s", no_answer_yet(self._settings, away))
             if away >= self._settings.reconnect_seconds:
                 reason = f"it went silent about {partition.topic}"
                 raise no_broker(self._settings, reason, away) from error
         else:
             self._last_contact = self._clock()
+            self.broker_answers = True

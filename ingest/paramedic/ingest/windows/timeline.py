@@ -93,10 +93,13 @@ class Timeline:
         places = self._places(hearing, len(crowd.nodes), second)
         return Placement(tuple(places), begins_anew)
 
-    def advance(self, now_seconds: float) -> tuple[list[int], int]:
-        """Newly closed seconds, and how many are left out (see Watermark.take_closed)."""
+    def advance(self, now_seconds: float, newest: int | None = None) -> tuple[list[int], int]:
+        """Newly closed seconds, and how many are left out (see Watermark.take_closed).
+
+        Silence closes no second after the `newest`, where one is given.
+        """
         self.watermark.follow(self._head(), now_seconds)
-        self.watermark.pass_time(now_seconds)
+        self.watermark.pass_time(now_seconds, newest)
         return self.watermark.take_closed()
 
     def _head(self) -> int | None:

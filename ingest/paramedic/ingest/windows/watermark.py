@@ -84,17 +84,19 @@ class Watermark:
             self._head, self._head_arrived_seconds = head, arrived_seconds
         self._close(head - self._config.lateness_seconds)
 
-    def pass_time(self, now_seconds: float) -> None:
+    def pass_time(self, now_seconds: float, newest: int | None = None) -> None:
         """Without progress for `silence_seconds`, let arrival time take the place of the head.
 
-        Progress comes once in a slot, so silence begins when the next slot is over.
+        Progress comes once in a slot, so silence begins when the next slot is over. It closes no
+        second after the `newest`, where one is given.
         """
         if self._head is None:
             return
         borne_with = self._config.silence_seconds + self._config.grid_seconds
         silent_for = now_seconds - self._head_arrived_seconds - borne_with
         if silent_for > 0:
-            self._close(self._head + math.floor(silent_for) - self._config.lateness_seconds)
+            until = self._head + math.floor(silent_for) - self._config.lateness_seconds
+            self._close(until if newest is None else min(until, newest))
 
     def take_closed(self) -> tuple[list[int], int]:
         """Slots closed since the last call, oldest first, each by its first second.

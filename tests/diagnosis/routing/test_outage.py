@@ -1,0 +1,69 @@
+"""A bus that is away, or a member that is held up, makes no node of a shard look silent."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnosis.routing.crew import Crew, accepted, sharded
+from diagnosis.synthetic import JOB, START, Scene
+from paramedic.diagnosis.routing.ledger import SlotKey
+from paramedic.ingest.contract import TelemetryBatch
+
+SECONDS = 40
+OUTAGE = 20
+"""The second that is told half before the bus goes away, and half when it is back."""
+SHARDS = (0, 1)
+
+
+def stream() -> list[TelemetryBatch]:
+    """Two batches of each shard a second, with different rows."""
+    return [part for batch in Scene(seconds=SECONDS).batches() for part in sharded(batch)]
+
+
+def every_slot() -> list[SlotKey]:
+    return [SlotKey(JOB, shard, START + n, 0) for n in range(SECONDS) for shard in SHARDS]
+
+
+def play(crew: Crew, batches: list[TelemetryBatch]) -> None:
+    for second in sorted({batch.second for batch in batches}):
+        crew.publish([batch for batch in batches if batch.second == second])
+        crew.turns()
+
+
+def halves() -> tuple[list[TelemetryBatch], list[TelemetryBatch]]:
+    """What is published before the outage, and after it."""
+    batches = stream()
+    of_the_second = [one for one in batches if one.second == START + OUTAGE and one.shard == 0]
+    cut = batches.index(of_the_second[1])
+    return batches[:cut], batches[cut:]
+
+
+@pytest.mark.parametrize("outage_seconds", [5, 60, 900])
+def test_seconds_that_were_cut_in_two_by_an_outage_are_whole(outage_seconds: int) -> None:
+    before, after = halves()
+    crew = Crew()
+    member = crew.hire()
+    play(crew, before)
+    for _ in range(outage_seconds):
+        crew.now += 1.0
+        member.turn(crew.now, bus_answers=False)
+    play(crew, after)
+    crew.turns(12)
+    keys, _ = accepted(crew.slots())
+    assert keys == every_slot()
+    assert member.counts["rows_left_out"] == 0
+
+
+def test_time_that_a_member_spends_in_a_commit_is_no_silence() -> None:
+    before, after = halves()
+    crew = Crew()
+    member = crew.hire()
+    play(crew, before)
+    crew.now += 60.0
+    for shard in (1, 0):
+        crew.publish([batch for batch in after if batch.shard == shard])
+        crew.turns()
+    crew.turns(12)
+    keys, _ = accepted(crew.slots())
+    assert sorted(keys, key=lambda key: (key.second, key.shard)) == every_slot()
+    assert member.counts["rows_left_out"] == 0
