@@ -31,6 +31,9 @@ from paramedic.ingest.contract import BusAddressError, BusUnavailableError, Mess
 _LOG = logging.getLogger(__name__)
 _CLOSE_MILLISECONDS = 2000
 _JUDGED = "{group}.judged"
+_WHATEVER_WAS_FETCHED = 1_000_000_000
+"""Records for one poll. kafka-python 3.0 never gives out again what is left over of a fetch when its
+partition is paused, and fetches that partition no more: so nothing may be left over."""
 
 
 class _Assignment(ConsumerRebalanceListener):  # type: ignore[misc]  # the library ships no types
@@ -87,6 +90,7 @@ class KafkaMembership:
         self._next: dict[TopicPartition, int] = {}
         self._held: set[TopicPartition] = set()
         self._shares: frozenset[int] = frozenset()
+        self._has_lost_the_broker = False
         self._closed = False
         self._open: list[KafkaConsumer] = []
         try:
@@ -112,6 +116,7 @@ class KafkaMembership:
             batches = self._consumer.poll(timeout_ms=int(timeout_seconds * 1000))
             lost, gained = self._take_assignment()
         except KafkaError as error:
+            self._has_lost_the_broker = True
             raise poll_failure(self._settings, error) from error
         messages = self._messages(batches)
         self._silence.watch(bool(batches), TopicPartition(min(self._topics), 0))
@@ -158,13 +163,20 @@ class KafkaMembership:
             _LOG.info("marks are not kept, the group moves on: %s", error)
             return False
         except KafkaError as error:
+            self._has_lost_the_broker = True
             raise no_broker(self._settings, f"marks are not kept: {error!r}") from error
         return True
 
     def close(self) -> None:
-        """Leave the group and disconnect."""
+        """Leave the group and disconnect.
+
+        After a loss of the broker the membership is left to expire: a leader that leaves while the
+        group forms anew is never replaced by some brokers (tansu 0.6), and nobody gets a share.
+        """
         if not self._closed:
             self._closed = True
+            if self._has_lost_the_broker:
+                self._consumer._coordinator.reset_generation()  # noqa: SLF001 (no public way)
             for consumer in self._open:
                 consumer.close(autocommit=False, timeout_ms=_CLOSE_MILLISECONDS)
 
@@ -247,7 +259,7 @@ def _group_options(settings: KafkaSettings) -> dict[str, object]:
         "heartbeat_interval_ms": session_milliseconds // 4,
         "max_poll_interval_ms": int(settings.poll_interval_seconds * 1000),
         "fetch_max_bytes": settings.fetch_limit_bytes,
-        "max_poll_records": settings.poll_limit_messages,
+        "max_poll_records": _WHATEVER_WAS_FETCHED,
         "fetch_max_wait_ms": int(settings.fetch_wait_seconds * 1000),
         "max_partition_fetch_bytes": settings.message_limit_bytes,
     }

@@ -69,10 +69,8 @@ class KafkaSettings:
     """A member of a group that is silent for so long is left out, and others take its shares."""
     poll_interval_seconds: float = 60.0
     """A member of a group that takes nothing for so long is left out, alive or not."""
-    fetch_limit_bytes: int = 16 * 1024 * 1024
-    """What a member of a group fetches at once; a larger message comes alone."""
-    poll_limit_messages: int = 200
-    """What a member of a group takes at once."""
+    fetch_limit_bytes: int = 4 * 1024 * 1024
+    """What a member of a group takes at once; a larger message comes alone."""
     refresh_seconds: float = 30.0
     """How old what is known of topics and partitions may become before it is asked for again."""
 
