@@ -17,6 +17,7 @@ from diagnosis.routing.test_storm_connected import (
     the_culprit_was_named_once_in_each_job,
 )
 from paramedic.ingest.bus.development_broker import development_broker
+from paramedic.ingest.bus.kafka_settings import KafkaSettings
 from servers.relay import Relay, relay
 
 _LOG = logging.getLogger(__name__)
@@ -85,7 +86,8 @@ def test_a_broker_that_is_away_in_the_middle_costs_nothing(
         the_culprit_was_named_once_in_each_job(sink)
         sink.subscription.close()
         said = "\n".join(member.log for member in members)
-    assert "no Kafka broker answers at 127.0.0.1:" in said
+    if away_seconds > KafkaSettings().request_seconds:  # else all may be waiting for an answer
+        assert "no Kafka broker answers at 127.0.0.1:" in said
     assert "Traceback" not in said
     _LOG.info(
         f"{away_seconds:g} s away: {seconds} s of two shards, {sink.ledger.accepted} slots"

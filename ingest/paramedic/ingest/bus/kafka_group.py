@@ -32,8 +32,8 @@ _LOG = logging.getLogger(__name__)
 _CLOSE_MILLISECONDS = 2000
 _JUDGED = "{group}.judged"
 _WHATEVER_WAS_FETCHED = 1_000_000_000
-"""Records for one poll. kafka-python 3.0 never gives out again what is left over of a fetch when its
-partition is paused, and fetches that partition no more: so nothing may be left over."""
+"""Records for one poll. kafka-python 3.0 never gives out what is left over of a fetch when its
+partition is paused meanwhile, and fetches that partition no more: so nothing may be left over."""
 
 
 class _Assignment(ConsumerRebalanceListener):  # type: ignore[misc]  # the library ships no types
