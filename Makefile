@@ -31,7 +31,7 @@ unit: setup ## Run the tests that need no server, in seconds.
 
 test: unit .tools/.installed ## Run every test, those with real servers and real training too.
 	@$(BIN)/pytest -q -m "long and not soak" -n auto --dist worksteal --timeout 600
-	@$(BIN)/pytest -q -m "connected and not soak" --timeout 600 --durations 10
+	@$(BIN)/pytest -q -m "connected and not soak" -n 2 --dist worksteal --timeout 600 --durations 10
 
 check: setup ## Check format, lint, types and the import contracts.
 	@$(BIN)/ruff format --check .
