@@ -67,6 +67,14 @@ def test_the_connection_is_kept_and_series_stay_the_same_objects(served: Exporte
     assert pages[0].series is pages[3].series
 
 
+def test_a_page_that_is_under_way_at_the_end_is_taken(served: Exporter) -> None:
+    served.delay_seconds = 0.2
+    with running(scraper(served)) as run:
+        run.sink.wait_for(lambda: served.requests > 0)
+        run.end()
+    assert [page.origin for page in run.sink.pages] == [f"http://{served.address}/metrics"]
+
+
 def test_pages_belong_to_different_intervals(served: Exporter) -> None:
     pages = heard(scraper(served), 5).pages
     slots = [int(page.taken_seconds / QUICK.interval_seconds) for page in pages]

@@ -63,6 +63,9 @@ class ScrapeSource:
         self._schedules = {target.url: self._schedule(target) for target in targets}
         self._headers: dict[str, str] = {}
         self._headers_taken = -math.inf
+        self._under_way: set[str] = set()
+        """URLs that are being asked now."""
+        self._is_ending = False
 
     @property
     def missed(self) -> int:
@@ -85,19 +88,31 @@ class ScrapeSource:
             aiohttp.ClientSession(connector=connector, timeout=timeout) as session,
             asyncio.TaskGroup() as group,
         ):
-            tasks = [group.create_task(self._follow(session, one, sink)) for one in self._targets]
+            self._is_ending = False
+            tasks = [
+                (one.url, group.create_task(self._follow(session, one, sink)))
+                for one in self._targets
+            ]
             while not await asyncio.to_thread(stop.wait, _LISTEN_SECONDS):
                 pass
-            for task in tasks:
+            self._end(tasks)
+
+    def _end(self, tasks: Sequence[tuple[str, asyncio.Task[None]]]) -> None:
+        """Whoever is being asked may answer: asyncio loses a connection cut off in its making."""
+        self._is_ending = True
+        for url, task in tasks:
+            if url not in self._under_way:
                 task.cancel()
 
     async def _follow(self, session: aiohttp.ClientSession, target: Target, sink: Sink) -> None:
         schedule = self._schedules[target.url]
-        while True:
+        while not self._is_ending:
             now = self._clock()
             await asyncio.sleep(schedule.next_start(now) - now)
             if schedule.begin(self._clock()):
+                self._under_way.add(target.url)
                 await self._scrape(session, target, sink)
+                self._under_way.discard(target.url)
 
     async def _scrape(self, session: aiohttp.ClientSession, target: Target, sink: Sink) -> None:
         taken = self._clock()
