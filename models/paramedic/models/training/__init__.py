@@ -1,0 +1,1 @@
+"""Training of pattern models on recorded histories."""
