@@ -1,0 +1,1 @@
+"""Jobs' pasts for training and comparing: read from recordings, cut into stretches."""
