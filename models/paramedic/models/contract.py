@@ -38,3 +38,14 @@ class PatternModel(Protocol):
     def score(self, window: Window) -> AnomalyScores:
         """Deviations of the newest slot of the window, judged with the whole window."""
         ...
+
+
+class ModelError(Exception):
+    """Base of what can go wrong with trained models.
+
+    ModelError
+    ├── ModelFileError         the folder holds no model, or a file of it cannot be read
+    │   └── TamperedModelError    stop: a file is not what its hash says
+    ├── ModelWriteError        the folder cannot be written, or holds something already
+    └── RegistryError          stop: there is no such version, or no such step is possible
+    """

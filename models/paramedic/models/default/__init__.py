@@ -1,0 +1,1 @@
+"""The model that ships with Paramedic, trained on the synthetic cluster."""

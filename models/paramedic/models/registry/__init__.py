@@ -1,0 +1,1 @@
+"""Model files that are checked before they are used, and which of them is in production."""
