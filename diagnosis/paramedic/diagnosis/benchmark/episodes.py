@@ -1,0 +1,112 @@
+"""Episodes: a job's history, and beside it, never in it, what was broken.
+
+    EpisodeSource ──draw(split)──▶ plans ──live(plan)──▶ Episode(facts, history)
+
+Plans are small and travel to the processes that live them; facts are what scoring needs, and are
+kept with the results so that scoring needs no history.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol
+
+from paramedic.ingest.contract import JobName, NodeName
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paramedic.models.history import JobHistory
+
+
+class Part(StrEnum):
+    """What an episode is for; jobs of different parts have nothing in common."""
+
+    TRAIN = "train"
+    """Detectors learn from it."""
+    VALIDATION = "validation"
+    """Thresholds are chosen on it."""
+    TEST = "test"
+    """Rows of the table are computed on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What broke, where and when; times are Unix seconds."""
+
+    kind: str
+    """A fault of formats, section 3."""
+    nodes: tuple[NodeName, ...]
+    onset: int
+    end: int | None = None
+    """The first second in which it was over; None: it stayed."""
+    halted_at: int | None = None
+    """When the job stood still for good."""
+    loudness: str = "loud"
+    is_group: bool = False
+    """A whole domain deviates, and no machine in particular is to be accused."""
+    metrics_shown: int | None = None
+    """In how many metrics the machines themselves show it; None where that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of an episode besides its history."""
+
+    name: str
+    job: JobName
+    part: Part
+    nodes: int
+    first_second: int
+    seconds: int
+    missing_share: float = 0.0
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether nothing broke."""
+        return not self.faults
+
+    def to_json(self) -> dict[str, object]:
+        """Plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Facts:
+        """The facts that `to_json` wrote. Raises KeyError, TypeError or ValueError for others."""
+        faults = tuple(
+            Fault(**{**one, "nodes": tuple(map(NodeName, one["nodes"]))})
+            for one in fields["faults"]
+        )
+        return cls(**{**fields, "part": Part(fields["part"]), "faults": faults})
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A history, and what is known of it."""
+
+    facts: Facts
+    history: JobHistory
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """An episode before it is lived."""
+
+    name: str
+    part: Part
+    plan: object
+    """What the source needs to live it; small, and can be pickled."""
+
+
+class EpisodeSource(Protocol):
+    """Where episodes come from; travels to worker processes."""
+
+    def draw(self, part: Part) -> Sequence[Drawn]:
+        """All episodes of a part, faulty and healthy; the same every time."""
+        ...
+
+    def live(self, drawn: Drawn) -> Episode:
+        """Let it happen; the same every time."""
+        ...

@@ -1,0 +1,20 @@
+"""What can keep a benchmark from running."""
+
+from __future__ import annotations
+
+
+class BenchmarkError(Exception):
+    """Base of what the benchmark refuses.
+
+    BenchmarkError
+    ├── UnknownDetectorError   a detector was asked for that there is not
+    └── ResultsError           the results folder holds another run, or cannot be read or written
+    """
+
+
+class UnknownDetectorError(BenchmarkError):
+    """A detector was asked for that there is not."""
+
+
+class ResultsError(BenchmarkError):
+    """The results folder belongs to another run, or its files cannot be read or written."""

@@ -1,0 +1,103 @@
+"""The ledger of results: a folder in which a run that was killed goes on where it stopped.
+
+    run.json         what was drawn; another draw is refused
+    episodes.jsonl   the facts of each episode that was lived
+    results.jsonl    one line for each episode × detector
+
+A line that was cut off by the end of its writer counts as not written.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from paramedic.diagnosis.benchmark.episodes import Facts
+from paramedic.diagnosis.benchmark.errors import ResultsError
+from paramedic.diagnosis.benchmark.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+    from typing import TypeVar
+
+    Kept = TypeVar("Kept")
+
+_RUN, _EPISODES, _RESULTS = "run.json", "episodes.jsonl", "results.jsonl"
+_UNREADABLE = (KeyError, TypeError, ValueError, IndexError)
+
+
+class ResultsLedger:
+    """Reads and appends; one process writes at a time."""
+
+    def __init__(self, folder: Path, drawn: Mapping[str, object]) -> None:
+        """Open the folder or make it; `drawn` must be the same for results to be comparable.
+
+        Raises ResultsError when it holds another run, or cannot be used.
+        """
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._claim(json.dumps(drawn, sort_keys=True))
+        except OSError as error:
+            raise ResultsError(f"{folder} cannot be used for results: {error.strerror}") from error
+        self.facts: dict[str, Facts] = {}
+        self.results: dict[tuple[str, str], Result] = {}
+        for facts in self._read(_EPISODES, Facts.from_json):
+            self.facts[facts.name] = facts
+        for result in self._read(_RESULTS, Result.from_json):
+            self.results[result.episode, result.detector] = result
+
+    def has(self, episode: str, detector: str) -> bool:
+        """Whether the detector has examined the episode."""
+        return episode in self.facts and (episode, detector) in self.results
+
+    def add(self, facts: Facts, results: Iterable[Result]) -> None:
+        """Keep what came of an episode. Raises ResultsError when it cannot be written."""
+        if facts.name not in self.facts:
+            self._append(_EPISODES, [facts.to_json()])
+            self.facts[facts.name] = facts
+        new = list(results)
+        self._append(_RESULTS, [result.to_json() for result in new])
+        self.results.update({(one.episode, one.detector): one for one in new})
+
+    def _claim(self, drawn: str) -> None:
+        file = self._folder / _RUN
+        if not file.exists():
+            file.write_text(drawn + "\n", encoding="utf-8")
+        elif file.read_text(encoding="utf-8").strip() != drawn:
+            raise ResultsError(
+                f"{self._folder} holds the results of another run ({file.name} differs from what "
+                f"is asked for now: {drawn}): name another folder, or remove that one"
+            )
+
+    def _append(self, name: str, lines: Iterable[Mapping[str, object]]) -> None:
+        file = self._folder / name
+        try:
+            with file.open("a", encoding="utf-8") as out:
+                out.write("".join(json.dumps(line) + "\n" for line in lines))
+        except OSError as error:
+            raise ResultsError(f"{file} cannot be written: {error.strerror}") from error
+
+    def _read(self, name: str, parse: Callable[[Mapping[str, Any]], Kept]) -> Iterator[Kept]:
+        file = self._folder / name
+        if not file.exists():
+            return
+        whole = _without_cut_line(file)
+        for number, line in enumerate(whole.splitlines(), start=1):
+            try:
+                yield parse(json.loads(line))
+            except _UNREADABLE as error:
+                raise ResultsError(
+                    f"{file}, line {number} is none of this benchmark's: {error!r}: remove the "
+                    f"line, and its episode is examined again"
+                ) from error
+
+
+def _without_cut_line(file: Path) -> str:
+    """The file's whole lines; a cut-off end is taken away, so that the next line starts afresh."""
+    text = file.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        file.write_text(whole, encoding="utf-8")
+    return whole

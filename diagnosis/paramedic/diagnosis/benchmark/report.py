@@ -1,0 +1,123 @@
+"""From the ledger to the report: thresholds from validation, rows from test."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.benchmark.bootstrap import compare
+from paramedic.diagnosis.benchmark.episodes import Part
+from paramedic.diagnosis.benchmark.guard import OURS, guard_lines, promise_lines
+from paramedic.diagnosis.benchmark.outcome import judge
+from paramedic.diagnosis.benchmark.scoreboard import row_of
+from paramedic.diagnosis.benchmark.slices import slices_of
+from paramedic.diagnosis.benchmark.thresholds import best_threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from paramedic.diagnosis.benchmark.bootstrap import Comparison
+    from paramedic.diagnosis.benchmark.guard import Line
+    from paramedic.diagnosis.benchmark.ledger import ResultsLedger
+    from paramedic.diagnosis.benchmark.outcome import Outcome
+    from paramedic.diagnosis.benchmark.scoreboard import Row
+    from paramedic.diagnosis.benchmark.slices import Slice
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that a run found."""
+
+    rows: tuple[Row, ...]
+    """The best F1 first."""
+    slices: tuple[Slice, ...]
+    comparisons: Mapping[str, Comparison]
+    """Ours against each other row."""
+    guard: tuple[Line, ...]
+    promises: tuple[Line, ...]
+    settings: Mapping[str, object]
+    real: tuple[Mapping[str, object], ...] = field(default=())
+    """Rows on data of others, where its folder was given."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the episodes are hard enough and what is promised is kept."""
+        return all(line.holds for line in (*self.guard, *self.promises))
+
+    def to_json(self) -> dict[str, object]:
+        """The report as formats, section 5, has it."""
+        return {
+            "rows": [row.to_json() for row in self.rows],
+            "comparisons": [
+                {"detector": OURS, "against": name, **asdict(comparison)}
+                for name, comparison in self.comparisons.items()
+            ],
+            "slices": [one.to_json() for one in self.slices],
+            "real": [dict(row) for row in self.real],
+            "guard": [line.to_json() for line in self.guard],
+            "promises": [line.to_json() for line in self.promises],
+            "holds": self.holds,
+            "settings": dict(self.settings),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A detector at the threshold that validation chose."""
+
+    detector: str
+    threshold: float
+    test: tuple[Outcome, ...]
+
+
+def score(ledger: ResultsLedger, detector: str) -> Scored:
+    """Choose the detector's threshold, and judge its test episodes with it."""
+    validation = _outcomes(ledger, detector, Part.VALIDATION)
+    threshold = best_threshold(validation)
+    return Scored(detector, threshold, tuple(_outcomes(ledger, detector, Part.TEST)[threshold]))
+
+
+def report_on(
+    ledger: ResultsLedger,
+    detectors: Sequence[str],
+    known_kinds: Collection[str],
+    settings: Mapping[str, object],
+    wants_proof: bool,
+    real: Sequence[Mapping[str, object]] = (),
+) -> Report:
+    """Score everybody on test and compare."""
+    scored = {name: score(ledger, name) for name in detectors}
+    rows = [row_of(one.detector, "test", one.threshold, one.test) for one in scored.values()]
+    against = _against_ours(scored)
+    return Report(
+        rows=tuple(sorted(rows, key=lambda row: (-row.f1, row.detector))),
+        slices=tuple(
+            one
+            for name, those in scored.items()
+            for one in slices_of(name, those.test, known_kinds)
+        ),
+        comparisons=against,
+        guard=tuple(guard_lines(rows, ledger.facts.values())),
+        promises=tuple(promise_lines(rows, against, wants_proof)),
+        settings=settings,
+        real=tuple(real),
+    )
+
+
+def _outcomes(ledger: ResultsLedger, detector: str, part: Part) -> dict[float, list[Outcome]]:
+    """What came of the part's episodes, at each threshold."""
+    outcomes: dict[float, list[Outcome]] = {}
+    for facts in sorted(ledger.facts.values(), key=lambda one: one.name):
+        if facts.part is part:
+            result = ledger.results[facts.name, detector]
+            for threshold, alarms in result.alarms.items():
+                outcome = judge(facts, alarms, result.compute_seconds)
+                outcomes.setdefault(threshold, []).append(outcome)
+    return outcomes
+
+
+def _against_ours(scored: Mapping[str, Scored]) -> dict[str, Comparison]:
+    if OURS not in scored:
+        return {}
+    ours = scored[OURS].test
+    return {name: compare(ours, one.test) for name, one in scored.items() if name != OURS}

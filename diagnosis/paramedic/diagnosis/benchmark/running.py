@@ -1,0 +1,145 @@
+"""The run: train, examine, keep; whatever was kept by an earlier run is not done again."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from paramedic.diagnosis.benchmark import working
+from paramedic.diagnosis.benchmark.episodes import Part
+from paramedic.diagnosis.benchmark.working import Examined, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paramedic.diagnosis.benchmark.episodes import Drawn, EpisodeSource
+    from paramedic.diagnosis.benchmark.ledger import ResultsLedger
+    from paramedic.models.detection import FaultyMachineDetector
+
+
+class Progress(Protocol):
+    """Is told how far it has come."""
+
+    def stage(self, words: str, total: int) -> None:
+        """Something begins that has so many steps."""
+        ...
+
+    def advance(self, words: str) -> None:
+        """One more step is done."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An episode, and who has not examined it yet."""
+
+    drawn: Drawn
+    detectors: tuple[str, ...]
+
+
+class Crew(Protocol):
+    """Does the work, in this process or in others."""
+
+    def train(self, detectors: Sequence[FaultyMachineDetector]) -> Iterator[FaultyMachineDetector]:
+        """Trained ones, in the order in which they are done."""
+        ...
+
+    def examine(
+        self, detectors: Sequence[FaultyMachineDetector], tasks: Sequence[Task]
+    ) -> Iterator[Examined]:
+        """What came of each task, in the order in which they are done."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoneCrew:
+    """All in this process, one after the other."""
+
+    source: EpisodeSource
+
+    def train(self, detectors: Sequence[FaultyMachineDetector]) -> Iterator[FaultyMachineDetector]:
+        """Train one after the other."""
+        worker = Worker(self.source, detectors)
+        yield from (worker.train(one.name) for one in detectors)
+
+    def examine(
+        self, detectors: Sequence[FaultyMachineDetector], tasks: Sequence[Task]
+    ) -> Iterator[Examined]:
+        """Examine one after the other."""
+        worker = Worker(self.source, detectors)
+        yield from (worker.examine(task.drawn, task.detectors) for task in tasks)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessCrew:
+    """So many processes of their own; ended whatever happens here."""
+
+    source: EpisodeSource
+    processes: int
+
+    def train(self, detectors: Sequence[FaultyMachineDetector]) -> Iterator[FaultyMachineDetector]:
+        """Train side by side."""
+        with self._pool(detectors) as pool:
+            futures = [pool.submit(working.train, one.name) for one in detectors]
+            yield from (future.result() for future in as_completed(futures))
+
+    def examine(
+        self, detectors: Sequence[FaultyMachineDetector], tasks: Sequence[Task]
+    ) -> Iterator[Examined]:
+        """Examine side by side."""
+        with self._pool(detectors) as pool:
+            futures = [pool.submit(working.examine, one.drawn, one.detectors) for one in tasks]
+            yield from (future.result() for future in as_completed(futures))
+
+    @contextmanager
+    def _pool(self, detectors: Sequence[FaultyMachineDetector]) -> Iterator[ProcessPoolExecutor]:
+        """Fresh processes: what a fork of a process with threads inherits may hang."""
+        pool = ProcessPoolExecutor(
+            self.processes,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=working.join,
+            initargs=(self.source, tuple(detectors)),
+        )
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def run(
+    source: EpisodeSource,
+    detectors: Sequence[FaultyMachineDetector],
+    ledger: ResultsLedger,
+    crew: Crew,
+    progress: Progress,
+) -> None:
+    """Have every detector examine every validation and test episode that it has not yet examined.
+
+    Raises ResultsError when the ledger cannot be written.
+    """
+    episodes = [*source.draw(Part.VALIDATION), *source.draw(Part.TEST)]
+    tasks = [task for task in _tasks(episodes, detectors, ledger) if task.detectors]
+    needed = {name for task in tasks for name in task.detectors}
+    untrained = [one for one in detectors if one.name in needed]
+    if not tasks:
+        return
+    progress.stage("training", len(untrained))
+    trained = []
+    for detector in crew.train(untrained):
+        trained.append(detector)
+        progress.advance(detector.name)
+    progress.stage("examining", len(tasks))
+    for examined in crew.examine(trained, tasks):
+        ledger.add(examined.facts, examined.results)
+        progress.advance(examined.facts.name)
+
+
+def _tasks(
+    episodes: Sequence[Drawn], detectors: Sequence[FaultyMachineDetector], ledger: ResultsLedger
+) -> Iterator[Task]:
+    for drawn in episodes:
+        missing = (one.name for one in detectors if not ledger.has(drawn.name, one.name))
+        yield Task(drawn, tuple(missing))

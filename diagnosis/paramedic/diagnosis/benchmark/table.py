@@ -1,0 +1,77 @@
+"""The report for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paramedic.diagnosis.benchmark.guard import Line
+    from paramedic.diagnosis.benchmark.report import Report
+    from paramedic.diagnosis.benchmark.scoreboard import Row
+
+_HEADINGS = (
+    "detector", "F1 (95 %)", "precision", "recall", "delay p50, p90", "false alarms/job-day",
+    "set P, R", "family", "compute/s", "ours better, p",
+)  # fmt: skip
+_UNKNOWN = "-"
+
+
+def lines_of(report: Report) -> Iterator[str]:
+    """The table, what was compared, and what held."""
+    yield from _aligned([_HEADINGS, *(_cells(report, row) for row in report.rows)])
+    yield ""
+    yield from _recall_by_kind(report)
+    yield from _conditions("difficulty", report.guard)
+    yield from _conditions("promise", report.promises)
+
+
+def _cells(report: Report, row: Row) -> tuple[str, ...]:
+    comparison = report.comparisons.get(row.detector)
+    return (
+        row.detector,
+        f"{row.f1:.3f} ({row.f1_low:.3f}-{row.f1_high:.3f})",
+        f"{row.precision:.3f}",
+        f"{row.recall:.3f}",
+        f"{_seconds(row.delay_p50_seconds)}, {_seconds(row.delay_p90_seconds)}",
+        f"{row.false_alarms_per_job_day:.2f} (< {row.false_alarms_upper_bound:.2f})",
+        f"{_share(row.set_precision)}, {_share(row.set_recall)}",
+        _share(row.family_top1),
+        f"{1e3 * row.compute_seconds_per_second:.2f} ms",
+        _UNKNOWN if comparison is None else f"{comparison.p_value:.2g}",
+    )
+
+
+def _recall_by_kind(report: Report) -> Iterator[str]:
+    """Recall of the two best rows by kind of fault."""
+    best = [row.detector for row in report.rows[:2]]
+    by_kind = {(one.value, one.detector): one for one in report.slices if one.by == "kind"}
+    kinds = sorted({kind for kind, _detector in by_kind})
+    rows = [("recall by kind", "machines", *best)]
+    for kind in kinds:
+        those = [by_kind[kind, name] for name in best]
+        rows.append((kind, str(those[0].faulty_machines), *(f"{one.recall:.2f}" for one in those)))
+    if kinds:
+        yield from _aligned(rows)
+        yield ""
+
+
+def _conditions(name: str, lines: Sequence[Line]) -> Iterator[str]:
+    for line in lines:
+        yield f"{name}: {line.words}: {'holds' if line.holds else 'DOES NOT HOLD'}"
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip()
+
+
+def _seconds(value: float | None) -> str:
+    return _UNKNOWN if value is None else f"{value:.0f} s"
+
+
+def _share(value: float | None) -> str:
+    return _UNKNOWN if value is None else f"{value:.2f}"

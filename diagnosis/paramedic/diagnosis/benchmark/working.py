@@ -1,0 +1,86 @@
+"""What happens in a worker process: a detector is trained, or all examine one episode."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.benchmark.episodes import Facts
+from paramedic.diagnosis.benchmark.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paramedic.diagnosis.benchmark.episodes import Drawn, EpisodeSource
+    from paramedic.models.detection import FaultyMachineDetector
+    from paramedic.models.history import JobHistory
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What came of an episode."""
+
+    facts: Facts
+    results: tuple[Result, ...]
+
+
+@dataclass(slots=True)
+class Worker:
+    """Holds what every task of one process needs."""
+
+    source: EpisodeSource
+    detectors: Sequence[FaultyMachineDetector]
+    clock: Callable[[], float] = time.process_time
+    _past: list[JobHistory] = field(default_factory=list)
+
+    def train(self, name: str) -> FaultyMachineDetector:
+        """Train the detector of that name on what the source draws for it, and hand it back."""
+        detector = self._named(name)
+        detector.train(self._training_histories())
+        return detector
+
+    def examine(self, drawn: Drawn, names: Sequence[str]) -> Examined:
+        """Live an episode and have these detectors examine it, one after the other."""
+        episode = self.source.live(drawn)
+        facts, history = episode.facts, episode.history
+        results = [self._result(self._named(name), facts, history) for name in names]
+        return Examined(facts, tuple(results))
+
+    def _named(self, name: str) -> FaultyMachineDetector:
+        return next(one for one in self.detectors if one.name == name)
+
+    def _training_histories(self) -> list[JobHistory]:
+        from paramedic.diagnosis.benchmark.episodes import Part
+
+        if not self._past:
+            self._past = [self.source.live(one).history for one in self.source.draw(Part.TRAIN)]
+        return self._past
+
+    def _result(self, detector: FaultyMachineDetector, facts: Facts, history: JobHistory) -> Result:
+        began = self.clock()
+        examination = detector.examine(history)
+        alarms = {one: tuple(examination.alarms(one)) for one in detector.thresholds}
+        return Result(facts.name, detector.name, alarms, self.clock() - began)
+
+
+_WORKER: list[Worker] = []  # one in each worker process: tasks of a pool share nothing else
+
+
+def join(source: EpisodeSource, detectors: Sequence[FaultyMachineDetector]) -> None:
+    """Make this process a worker; several beside each other compute with one thread each."""
+    torch = sys.modules.get("torch")  # there, when a detector has brought it along
+    if torch is not None:
+        torch.set_num_threads(1)
+    _WORKER[:] = [Worker(source, detectors)]
+
+
+def train(name: str) -> FaultyMachineDetector:
+    """Have this process's worker train a detector."""
+    return _WORKER[0].train(name)
+
+
+def examine(drawn: Drawn, names: Sequence[str]) -> Examined:
+    """Have this process's worker examine an episode."""
+    return _WORKER[0].examine(drawn, names)

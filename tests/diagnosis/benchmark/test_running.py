@@ -1,0 +1,112 @@
+"""The run from drawing to report, on a staged source, and what a killed run leaves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from diagnosis.benchmark.staged import Heard, Seeing, StagedSource, silent
+from paramedic.diagnosis.benchmark.errors import ResultsError
+from paramedic.diagnosis.benchmark.ledger import ResultsLedger
+from paramedic.diagnosis.benchmark.report import Report, report_on
+from paramedic.diagnosis.benchmark.running import LoneCrew, ProcessCrew, run
+
+DRAWN = {"seed": 1}
+SOURCE = StagedSource()
+
+
+def ran(folder: Path, *detectors: Seeing) -> tuple[Report, Heard]:
+    heard, ledger = Heard(), ResultsLedger(folder, DRAWN)
+    run(SOURCE, detectors, ledger, LoneCrew(SOURCE), heard)
+    names = [one.name for one in detectors]
+    return report_on(ledger, names, {"ecc_error"}, DRAWN, wants_proof=False), heard
+
+
+def test_a_detector_that_sees_everything_beats_a_silent_one(tmp_path: Path) -> None:
+    report, _heard = ran(tmp_path, silent(), Seeing())
+    assert [row.detector for row in report.rows] == ["paramedic", "minder"]
+    best, last = report.rows
+    assert (best.f1, best.precision, best.recall, best.threshold) == (1.0, 1.0, 1.0, 0.5)
+    assert (last.f1, last.recall) == (0.0, 0.0)
+    assert report.comparisons["minder"].difference == 1.0
+    assert report.holds
+
+
+def test_it_trains_once_and_examines_validation_and_test(tmp_path: Path) -> None:
+    seeing = Seeing()
+    _report, heard = ran(tmp_path, seeing)
+    assert seeing.learned_from == [4]
+    assert heard.stages == [("training", 1), ("examining", 8)]
+    assert len(heard.steps) == 9
+
+
+def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    whole, _heard = ran(tmp_path / "whole", Seeing(), silent())
+    ran(tmp_path / "cut", Seeing(), silent())
+    results = tmp_path / "cut" / "results.jsonl"
+    text = results.read_text()
+    results.write_text(text[: len(text) * 2 // 3])
+    again, heard = ran(tmp_path / "cut", Seeing(), silent())
+    assert 0 < dict(heard.stages)["examining"] < 8
+    assert [row.f1 for row in again.rows] == [row.f1 for row in whole.rows]
+    assert len(results.read_text().splitlines()) == 16
+
+
+def test_a_run_that_is_complete_does_nothing_again(tmp_path: Path) -> None:
+    ran(tmp_path, Seeing())
+    seeing = Seeing()
+    _report, heard = ran(tmp_path, seeing)
+    assert (heard.stages, seeing.learned_from) == ([], [])
+
+
+def test_one_more_detector_costs_only_itself(tmp_path: Path) -> None:
+    ran(tmp_path, silent())
+    known = silent()
+    report, _heard = ran(tmp_path, known, Seeing())
+    assert known.learned_from == []
+    assert len(report.rows) == 2
+
+
+def test_the_results_of_another_draw_are_refused(tmp_path: Path) -> None:
+    ResultsLedger(tmp_path, {"seed": 1})
+    with pytest.raises(ResultsError, match="another run"):
+        ResultsLedger(tmp_path, {"seed": 2})
+
+
+def test_a_line_that_is_none_of_ours_is_named(tmp_path: Path) -> None:
+    ran(tmp_path, silent())
+    with (tmp_path / "results.jsonl").open("a") as out:
+        out.write('{"episode": 3}\n')
+    with pytest.raises(ResultsError, match=r"results\.jsonl, line 9"):
+        ResultsLedger(tmp_path, DRAWN)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResultsError, match="file"):
+        ResultsLedger(tmp_path / "file" / "results", DRAWN)
+
+
+def test_the_report_is_plain_json_with_the_fields_of_the_formats(tmp_path: Path) -> None:
+    report, _heard = ran(tmp_path, Seeing(), silent())
+    fields = json.loads(json.dumps(report.to_json()))
+    assert {
+        "detector", "split", "precision", "recall", "f1", "f1_low", "f1_high",
+        "delay_p50_seconds", "delay_p90_seconds", "false_alarms_per_job_day",
+        "false_alarms_upper_bound", "family_top1", "set_precision", "set_recall",
+        "compute_seconds_per_second", "episodes", "healthy_job_hours",
+    } <= set(fields["rows"][0])  # fmt: skip
+    assert fields["settings"] == DRAWN
+    assert fields["real"] == []
+
+
+@pytest.mark.connected
+def test_processes_of_their_own_find_the_same(tmp_path: Path) -> None:
+    alone, _heard = ran(tmp_path / "alone", Seeing(), silent())
+    ledger, heard = ResultsLedger(tmp_path / "two", DRAWN), Heard()
+    run(SOURCE, (Seeing(), silent()), ledger, ProcessCrew(SOURCE, 2), heard)
+    beside = report_on(ledger, ["paramedic", "minder"], {"ecc_error"}, DRAWN, wants_proof=False)
+    assert [row.f1 for row in beside.rows] == [row.f1 for row in alone.rows]
+    assert beside.slices == alone.slices
