@@ -1,0 +1,1 @@
+"""Simple detectors that every comparison has as its floor."""
