@@ -29,6 +29,7 @@ PARSER = build_parser()
 SAMPLES = {
     "job.ranks": "2", "job.spares": "3", "bus.address": "kafka://h:1", "api.host": "::1",
     "api.port": "0", "collect.job_labels": "a", "collect.role_labels": "rack=r",
+    "models.registry_folder": "kept",
 }  # fmt: skip
 
 
@@ -111,6 +112,7 @@ def test_a_flag_of_a_setting_sets_it_and_help_says_what_it_is(
         "serve": ["--run-folder", "r"],
         "capture": ["--out", "o"],
         "run": ["--bare"],
+        "models": ["list"],
     }.get(verb, [])
     _verb, call = read_call([verb, *needed, flag, SAMPLES[key]], around(tmp_path))
     section, _, name = key.partition(".")

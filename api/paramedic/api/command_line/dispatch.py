@@ -23,6 +23,7 @@ from paramedic.api.settings.values import Given, parse_text
 from paramedic.api.wiring.errors import WiringError
 from paramedic.api.wiring.telling import say
 from paramedic.ingest.contract import IngestError
+from paramedic.models.contract import ModelError
 from paramedic.remediation.contract import StoreError
 from paramedic.remediation.launchers.port import LauncherError
 
@@ -33,6 +34,7 @@ FORESEEN = (
     DemoError,
     IngestError,
     LauncherError,
+    ModelError,
     SettingsError,
     StoreError,
     WiringError,

@@ -17,10 +17,13 @@ DIAGNOSE = ("numpy",)
 REMEDIATE = ("sqlalchemy",)
 SIMULATE = ("numpy",)
 RECORDINGS = ("numpy", "pyarrow")
+MODELS = ("numpy", "safetensors")
+TRAIN = ("numpy", "pyarrow", "safetensors", "torch", "pytorch_lightning")
 SERVE = ("fastapi", "pydantic", "prometheus_client", "sqlalchemy", "uvicorn")
 RUN = (*AGENT, *DIAGNOSE, *REMEDIATE, *SERVE)
 UP = (*DIAGNOSE, *REMEDIATE, *SERVE)
 DEMO = (*RUN, "rich")
+BENCH = ("numpy", "pytorch_lightning", "rich", "sklearn", "torch")
 _OF_OTHER_EXTRAS = {"pynvml": "nvml", "prometheus_client": "api"}
 """Packages that the extra of a verb may not bring."""
 

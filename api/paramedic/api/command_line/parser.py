@@ -14,6 +14,7 @@ from paramedic.api.command_line.demo_verb import DEMO
 from paramedic.api.command_line.doctor_verb import DOCTOR
 from paramedic.api.command_line.errors import UsageError
 from paramedic.api.command_line.flags import path
+from paramedic.api.command_line.models_verb import MODELS
 from paramedic.api.command_line.replay_verb import REPLAY
 from paramedic.api.command_line.run_verb import RUN
 from paramedic.api.command_line.service_verbs import DIAGNOSE, REMEDIATE, SERVE
@@ -37,6 +38,7 @@ VERBS: dict[str, Verb] = {
         CAPTURE,
         REPLAY,
         DOCTOR,
+        MODELS,
     )
 }
 

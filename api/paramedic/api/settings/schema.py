@@ -222,6 +222,15 @@ class RecordingSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelsSettings:
+    """Where trained models are kept."""
+
+    registry_folder: str = _setting(
+        "paramedic-models", "Folder with every version of the pattern model."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings; sections are the tables of `paramedic.toml`."""
 
@@ -234,6 +243,7 @@ class Settings:
     recovery: RecoverySettings = field(default_factory=RecoverySettings)
     checkpoint: CheckpointSettings = field(default_factory=CheckpointSettings)
     recording: RecordingSettings = field(default_factory=RecordingSettings)
+    models: ModelsSettings = field(default_factory=ModelsSettings)
 
 
 SECTIONS: dict[str, type[Any]] = get_type_hints(Settings)
