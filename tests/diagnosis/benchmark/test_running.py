@@ -21,7 +21,7 @@ def ran(folder: Path, *detectors: Seeing) -> tuple[Report, Heard]:
     heard, ledger = Heard(), ResultsLedger(folder, DRAWN)
     run(SOURCE, detectors, ledger, LoneCrew(SOURCE), heard)
     names = [one.name for one in detectors]
-    return report_on(ledger, names, {"ecc_error"}, DRAWN, wants_proof=False), heard
+    return report_on(ledger, names, DRAWN, wants_proof=False), heard
 
 
 def test_a_detector_that_sees_everything_beats_a_silent_one(tmp_path: Path) -> None:
@@ -107,6 +107,6 @@ def test_processes_of_their_own_find_the_same(tmp_path: Path) -> None:
     alone, _heard = ran(tmp_path / "alone", Seeing(), silent())
     ledger, heard = ResultsLedger(tmp_path / "two", DRAWN), Heard()
     run(SOURCE, (Seeing(), silent()), ledger, ProcessCrew(SOURCE, 2), heard)
-    beside = report_on(ledger, ["paramedic", "minder"], {"ecc_error"}, DRAWN, wants_proof=False)
+    beside = report_on(ledger, ["paramedic", "minder"], DRAWN, wants_proof=False)
     assert [row.f1 for row in beside.rows] == [row.f1 for row in alone.rows]
     assert beside.slices == alone.slices

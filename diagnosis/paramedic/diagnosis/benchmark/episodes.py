@@ -42,10 +42,14 @@ class Fault:
     end: int | None = None
     """The first second in which it was over; None: it stayed."""
     halted_at: int | None = None
-    """When the job stood still for good."""
+    """When the job ended of it: until then there was somebody to be named."""
     loudness: str = "loud"
     is_group: bool = False
     """A whole domain deviates, and no machine in particular is to be accused."""
+    gpu: int | None = None
+    """None: the whole node."""
+    stopped_at: int | None = None
+    """When the machine stopped and the others began to wait."""
     metrics_shown: int | None = None
     """In how many metrics the machines themselves show it; None where that is not known."""
 

@@ -8,7 +8,8 @@ class BenchmarkError(Exception):
 
     BenchmarkError
     ├── UnknownDetectorError   a detector was asked for that there is not
-    └── ResultsError           the results folder holds another run, or cannot be read or written
+    ├── ResultsError           the results folder holds another run, or cannot be read or written
+    └── WorkerLostError        a worker process was ended from outside; what it had done is kept
     """
 
 
@@ -18,3 +19,7 @@ class UnknownDetectorError(BenchmarkError):
 
 class ResultsError(BenchmarkError):
     """The results folder belongs to another run, or its files cannot be read or written."""
+
+
+class WorkerLostError(BenchmarkError):
+    """A worker process was ended from outside, by a lack of memory for instance."""

@@ -14,7 +14,7 @@ from paramedic.diagnosis.benchmark.slices import slices_of
 from paramedic.diagnosis.benchmark.thresholds import best_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from paramedic.diagnosis.benchmark.bootstrap import Comparison
     from paramedic.diagnosis.benchmark.guard import Line
@@ -80,12 +80,13 @@ def score(ledger: ResultsLedger, detector: str) -> Scored:
 def report_on(
     ledger: ResultsLedger,
     detectors: Sequence[str],
-    known_kinds: Collection[str],
     settings: Mapping[str, object],
     wants_proof: bool,
     real: Sequence[Mapping[str, object]] = (),
 ) -> Report:
-    """Score everybody on test and compare."""
+    """Score everybody on test and compare. `wants_proof`: ours must also win the paired test."""
+    validation = (one for one in ledger.facts.values() if one.part is Part.VALIDATION)
+    known_kinds = {fault.kind for one in validation for fault in one.faults}
     scored = {name: score(ledger, name) for name in detectors}
     rows = [row_of(one.detector, "test", one.threshold, one.test) for one in scored.values()]
     against = _against_ours(scored)

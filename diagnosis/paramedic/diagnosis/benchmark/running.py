@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from paramedic.diagnosis.benchmark import working
 from paramedic.diagnosis.benchmark.episodes import Part
+from paramedic.diagnosis.benchmark.errors import WorkerLostError
 from paramedic.diagnosis.benchmark.working import Examined, Worker
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.benchmark.episodes import Drawn, EpisodeSource
     from paramedic.diagnosis.benchmark.ledger import ResultsLedger
     from paramedic.models.detection import FaultyMachineDetector
+
+Done = TypeVar("Done")
 
 
 class Progress(Protocol):
@@ -83,16 +87,16 @@ class ProcessCrew:
     def train(self, detectors: Sequence[FaultyMachineDetector]) -> Iterator[FaultyMachineDetector]:
         """Train side by side."""
         with self._pool(detectors) as pool:
-            futures = [pool.submit(working.train, one.name) for one in detectors]
-            yield from (future.result() for future in as_completed(futures))
+            yield from _as_done([pool.submit(working.train, one.name) for one in detectors])
 
     def examine(
         self, detectors: Sequence[FaultyMachineDetector], tasks: Sequence[Task]
     ) -> Iterator[Examined]:
         """Examine side by side."""
         with self._pool(detectors) as pool:
-            futures = [pool.submit(working.examine, one.drawn, one.detectors) for one in tasks]
-            yield from (future.result() for future in as_completed(futures))
+            yield from _as_done(
+                [pool.submit(working.examine, one.drawn, one.detectors) for one in tasks]
+            )
 
     @contextmanager
     def _pool(self, detectors: Sequence[FaultyMachineDetector]) -> Iterator[ProcessPoolExecutor]:
@@ -103,10 +107,27 @@ class ProcessCrew:
             initializer=working.join,
             initargs=(self.source, tuple(detectors)),
         )
+        others = set(multiprocessing.active_children())
+        is_done = False
         try:
             yield pool
+            is_done = True
         finally:
+            if not is_done:  # what they are at may take minutes, and nobody waits for it any more
+                for process in set(multiprocessing.active_children()) - others:
+                    process.terminate()
             pool.shutdown(cancel_futures=True)
+
+
+def _as_done(futures: Sequence[Future[Done]]) -> Iterator[Done]:
+    """Raises WorkerLostError when a process has gone."""
+    try:
+        yield from (future.result() for future in as_completed(futures))
+    except BrokenProcessPool as error:
+        raise WorkerLostError(
+            "a worker process was ended from outside, perhaps for lack of memory: run the same "
+            "again, with fewer --workers, and it goes on where it stopped"
+        ) from error
 
 
 def run(

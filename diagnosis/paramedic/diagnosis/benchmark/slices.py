@@ -43,7 +43,7 @@ class Slice:
 def slices_of(
     detector: str, outcomes: Sequence[Outcome], known_kinds: Collection[str]
 ) -> Iterator[Slice]:
-    """All breakdowns of one detector's outcomes; `known_kinds` are those of training."""
+    """All breakdowns of one detector's outcomes; `known_kinds` are those of validation."""
     faulty = [one for one in outcomes if not one.facts.is_healthy]
     yield from _by_fault(detector, "kind", faulty, lambda one: one.kind)
     yield from _by_fault(detector, "loudness", faulty, lambda one: one.loudness)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from dataclasses import dataclass, field
@@ -69,7 +70,11 @@ _WORKER: list[Worker] = []  # one in each worker process: tasks of a pool share 
 
 
 def join(source: EpisodeSource, detectors: Sequence[FaultyMachineDetector]) -> None:
-    """Make this process a worker; several beside each other compute with one thread each."""
+    """Make this process a worker; several beside each other compute with one thread each.
+
+    Ctrl-C in a terminal reaches all processes of it: the one that started this one ends it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch = sys.modules.get("torch")  # there, when a detector has brought it along
     if torch is not None:
         torch.set_num_threads(1)

@@ -1,0 +1,1 @@
+"""Telemetry of others, recorded in real machines, and what detectors make of it."""

@@ -1,0 +1,54 @@
+"""How much is drawn: for a look, and for figures that can be quoted."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.benchmark.episodes import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Of one part."""
+
+    fault_episodes: int
+    healthy_hours: float
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Of a run. Faults and healthy hours are in the same proportion on validation and test."""
+
+    name: str
+    amounts: Mapping[Part, Amount]
+    wants_proof: bool
+    """Whether there is enough of it for the paired test to have to be won."""
+
+    def to_json(self) -> dict[str, object]:
+        """Plain JSON values."""
+        return {"name": self.name, **{p.value: asdict(a) for p, a in self.amounts.items()}}
+
+
+QUICK = Size(
+    "quick",
+    {
+        Part.TRAIN: Amount(2, 0.7),
+        Part.VALIDATION: Amount(12, 0.7),
+        Part.TEST: Amount(18, 1.0),
+    },
+    wants_proof=False,
+)
+FULL = Size(
+    "full",
+    {
+        Part.TRAIN: Amount(12, 6.0),
+        Part.VALIDATION: Amount(120, 80.0),
+        Part.TEST: Amount(300, 200.0),
+    },
+    wants_proof=True,
+)
+SIZES = {size.name: size for size in (QUICK, FULL)}
