@@ -13,7 +13,8 @@ from paramedic.ingest.synthetic.causes import Causes
 from paramedic.ingest.synthetic.cluster import SyntheticCluster
 from paramedic.ingest.synthetic.configuration import ClusterConfig, Observation, Weather
 from paramedic.ingest.synthetic.errors import UnknownFaultError
-from paramedic.ingest.synthetic.faults.catalogue import PlannedFault, labels_of
+from paramedic.ingest.synthetic.faults.labels import labels_of
+from paramedic.ingest.synthetic.faults.planned import PlannedFault
 from paramedic.ingest.synthetic.faults.plan import FaultPlan
 from paramedic.ingest.synthetic.layout import Layout
 from paramedic.ingest.synthetic.randomness import Dice
@@ -69,11 +70,12 @@ def test_a_fault_that_cannot_be_is_refused(wrong: FaultPlan, words: str) -> None
 
 
 def test_labels_say_what_breaks_where_and_when() -> None:
-    assert labels_of((PLAN,), 1_767_225_600) == {
+    assert labels_of((PLAN,), LAYOUT, 1_767_225_600) == {
         "schema": 1,
         "faults": [
-            {"kind": "tensor_loss", "node": "node-0002", "gpu": 3, "strength": 0.4,
-             "onset": "2026-01-01T00:00:10Z", "end": "2026-01-01T00:00:20Z"}
+            {"kind": "tensor_loss", "node": "node-0002", "nodes": ["node-0002"], "gpu": 3,
+             "onset": "2026-01-01T00:00:10Z", "end": "2026-01-01T00:00:20Z", "strength": 0.4,
+             "effects": ["tensor_loss"], "stop": None, "stopped_at": None, "halted_at": None}
         ],
     }  # fmt: skip
 

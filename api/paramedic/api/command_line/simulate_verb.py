@@ -21,8 +21,22 @@ A seeded model of synchronous training on GPUs: whoever is slow makes everybody 
 dcgm-exporter and node_exporter do, so that everything can be tried without a GPU. What is broken
 in it is told in a label file, and never in the telemetry.
 
-kinds of faults:
-  tensor_loss  a share of the matrix work falls off the tensor cores (strength: which share)
+kinds of faults, each with a random part of its effects:
+  tensor_loss           matrix work falls off the tensor cores (strength: which share of it)
+  ecc_error             GPU memory that flips bits
+  cuda_execution_error  kernels fail, are tried again, and end a process
+  gpu_execution_error   a GPU, or all of a node, that execute badly
+  pcie_downgrade        a PCIe link of fewer lanes or a lower generation
+  machine_unreachable   a node of which nothing comes any more
+  nic_dropout           a network card that does less, or nothing
+  storage_error         a disk or file system that is slow or fails
+  gpu_card_drop         a GPU that falls off the bus
+  nvlink_error          NVLink lanes that fail
+  aoc_error             an optical cable that fades
+  thermal_throttle      cards that get too warm
+  host_contention       another program on the host
+  straggler             slower than the others, and no counter says why
+  network_group         a leaf switch: all nodes behind it at once
 
 examples:
   paramedic simulate --nodes 64 --gpus 8 --serve --write-prometheus prometheus.yml

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from paramedic.ingest.synthetic.arrays import Booleans, Floats
+from paramedic.ingest.synthetic.phases import Pause
 
 
 @dataclass(slots=True)
@@ -28,6 +29,10 @@ class Causes:
     """Share of the matrix work that runs on tensor cores; the rest falls back to other pipes."""
     cooling_ratio: Floats
     """Factor on the thermal resistance."""
+    memory_heat_celsius: Floats
+    """How much warmer the memory is than it should be."""
+    launch_gap_ratio: Floats
+    """Share of the computing in which no kernel runs."""
     pcie_ratio: Floats
     nvlink_ratio: Floats
     pcie_replays_per_second: Floats
@@ -39,8 +44,16 @@ class Causes:
     recovery_action: Floats
     xid: Floats
     """Code that the driver raises in this second; 0: none."""
+    exit_code: Floats
+    """With which the rank's process exits in this second, negative for a signal; 0: it does not."""
     is_present: Booleans
     """Whether the card is on the bus."""
+    is_idle: Booleans
+    """Whether the rank has stopped launching anything."""
+    runs_away: Booleans
+    """Whether a kernel of the rank never ends, computing nothing."""
+    has_process: Booleans
+    """Whether the rank's process lives."""
 
     nic_ratio: Floats
     fabric_ratio: Floats
@@ -51,7 +64,10 @@ class Causes:
     """Share of the processor that something else than the job takes."""
     disk_bytes_per_second: Floats
     """Written by something else than the job."""
+    leaked_memory_ratio: Floats
+    """Share of the host's memory that something else than the job holds."""
     storage_slowdown: Floats
+    read_slowdown: Floats
     loading_seconds: Floats
     """More time a step for loading data."""
     ambient_celsius: Floats
@@ -62,6 +78,9 @@ class Causes:
     has_rebooted: Booleans
     """In this second: counters begin again."""
 
+    halt: Pause | None = None
+    """Why the job as a whole does not run; None: it does."""
+
     @classmethod
     def neutral(cls, nodes: int, gpus: int) -> Causes:
         """Nothing presses."""
@@ -69,8 +88,12 @@ class Causes:
         per_node = {name: np.full(nodes, value) for name, value in _PER_NODE.items()}
         return cls(
             is_present=np.ones((nodes, gpus), dtype=bool),
+            is_idle=np.zeros((nodes, gpus), dtype=bool),
+            runs_away=np.zeros((nodes, gpus), dtype=bool),
+            has_process=np.ones((nodes, gpus), dtype=bool),
             is_seen=np.ones(nodes, dtype=bool),
             has_rebooted=np.zeros(nodes, dtype=bool),
+            halt=None,
             **per_gpu,
             **per_node,
         )
@@ -90,6 +113,8 @@ _PER_GPU = {
     "work_slowdown": 1.0,
     "tensor_share": 1.0,
     "cooling_ratio": 1.0,
+    "memory_heat_celsius": 0.0,
+    "launch_gap_ratio": 0.0,
     "pcie_ratio": 1.0,
     "nvlink_ratio": 1.0,
     "pcie_replays_per_second": 0.0,
@@ -100,6 +125,7 @@ _PER_GPU = {
     "row_remap_failed": 0.0,
     "recovery_action": 0.0,
     "xid": 0.0,
+    "exit_code": 0.0,
 }
 _PER_NODE = {
     "nic_ratio": 1.0,
@@ -107,7 +133,9 @@ _PER_NODE = {
     "network_loss": 0.3,
     "stolen_cpu_ratio": 0.0,
     "disk_bytes_per_second": 0.0,
+    "leaked_memory_ratio": 0.0,
     "storage_slowdown": 1.0,
+    "read_slowdown": 1.0,
     "loading_seconds": 0.0,
     "ambient_celsius": 0.0,
     "link_downs": 0.0,

@@ -156,6 +156,14 @@ class Weather:
     data_stalls_per_node_day: float = 0.5
     corrected_errors_per_gpu_day: float = 0.3
     replays_per_gpu_day: float = 4.0
+    error_bursts_per_node_day: float = 0.0
+    """Seconds in which links or memory of a healthy node count more errors than usual."""
+    host_regimes_per_node_day: float = 0.0
+    """Minutes in which a host has a little more to do than before."""
+    lone_xids_per_gpu_day: float = 0.0
+    """Codes that the driver raises and that mean nothing for the job."""
+    wandering_ratio: float = 0.0
+    """How far cooling and load of each GPU drift to and fro, as a share."""
 
     @classmethod
     def calm(cls) -> Weather:

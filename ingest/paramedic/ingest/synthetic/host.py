@@ -70,15 +70,17 @@ def host_of(
         cpu_ratio=cpu,
         load=load_before + (cpu * cores - load_before) * (1.0 - exp(-1.0 / _LOAD_SECONDS)),
         memory_ratio=np.clip(individuals.used_memory_ratio + 0.12 * saving
-                             + 2.0e-7 * second + 0.0004 * (noise[1] - 1.0), 0.0, 1.0),
+                             + 2.0e-7 * second + 0.0004 * (noise[1] - 1.0)
+                             + causes.leaked_memory_ratio, 0.0, 1.0),
         filesystem_ratio=np.clip(individuals.used_filesystem_ratio + 4.0e-8 * second, 0.0, 1.0),
-        resident_bytes=gpus * (1.1e10 + _LEAK_BYTES_PER_SECOND * second) * individuals.host,
+        resident_bytes=gpus * (1.1e10 + _LEAK_BYTES_PER_SECOND * second) * individuals.host
+        * causes.has_process.mean(axis=1),
         switches=np.rint((9.0e3 + 2.6e4 * cpu) * individuals.host * noise[2]),
         reads=reads.astype(float),
         writes=writes.astype(float),
         read_bytes=reads * 2.5e5,
         written_bytes=writes * 5.0e5,
-        read_seconds=reads * 2.2e-4 * delay * np.abs(noise[4]),
+        read_seconds=reads * 2.2e-4 * delay * causes.read_slowdown * np.abs(noise[4]),
         write_seconds=writes * 5.5e-4 * delay * np.abs(noise[5]),
         received_bytes=np.rint(stream),
         sent_bytes=np.rint(0.08 * stream + 2.0e5),

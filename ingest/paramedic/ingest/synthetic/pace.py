@@ -67,7 +67,8 @@ def tensor_factor(causes: Causes) -> Floats:
 def _own_seconds(individuals: Individuals, clock_ratio: Floats, causes: Causes) -> Floats:
     """Launching kernels needs the host, so a busy one slows its GPUs, little at first."""
     host = 1.0 + 0.6 * causes.stolen_cpu_ratio[:, None] ** _STEAL_EXPONENT
-    slowness = tensor_factor(causes) * causes.work_slowdown * host
+    gaps = 1.0 - np.minimum(causes.launch_gap_ratio, 0.95)
+    slowness = tensor_factor(causes) * causes.work_slowdown * host / gaps
     return individuals.work * slowness / clock_ratio**_CLOCK_EXPONENT
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import inf
 
 import numpy as np
 
@@ -22,6 +23,15 @@ class Pause(StrEnum):
     STARTING = "starting"
     CHECKPOINT = "checkpoint"
     EVALUATION = "evaluation"
+    RECOVERING = "recovering"
+    """All ranks have exited, and the job will be started again."""
+    OVER = "over"
+    """All ranks have exited for good."""
+
+    @property
+    def is_halt(self) -> bool:
+        """Whether no rank has a process."""
+        return self in (Pause.RECOVERING, Pause.OVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,8 @@ class Progress:
     checkpoints: int
     """How many have come due."""
     evaluations: int
+    saved_step: int
+    """The step that a restart begins with."""
     started: float
     """Seconds since the job's start."""
     noise: Floats
@@ -59,6 +71,8 @@ _STATES = {
     Pause.STARTING: JobState.STARTING,
     Pause.CHECKPOINT: JobState.CHECKPOINTING,
     Pause.EVALUATION: JobState.EVALUATING,
+    Pause.RECOVERING: JobState.RECOVERING,
+    Pause.OVER: JobState.FINISHED,
 }
 
 
@@ -74,7 +88,7 @@ class Schedule:
         """The job is being started."""
         nothing = np.zeros(self._shape)
         return Progress(
-            step=0, pause=Pause.STARTING, checkpoints=0, evaluations=0, started=0.0,
+            step=0, pause=Pause.STARTING, checkpoints=0, evaluations=0, saved_step=0, started=0.0,
             noise=nothing + 1.0, loading_left=nothing, computing_left=nothing,
             collective_left=0.0, optimizer_left=0.0, pause_left=1.0,
             spent=np.zeros((len(SPENT), *self._shape)),
@@ -83,6 +97,8 @@ class Schedule:
     def after(self, done: Progress, now: float) -> Progress:
         """What begins now, where `done` has ended."""
         work = self._work
+        if done.pause is Pause.CHECKPOINT:
+            done = replace(done, saved_step=done.step)
         step = done.step + (done.pause is None)
         ready = done.pause is None and step > work.warm_up_steps
         checkpoints = int(now // work.checkpoint_every_seconds)
@@ -95,6 +111,14 @@ class Schedule:
             return self._pause(made, Pause.EVALUATION, now)
         return self._step(replace(done, step=step), now)
 
+    def halted(self, before: Progress, why: Pause, now: float) -> Progress:
+        """Every rank has exited, in the middle of whatever it did."""
+        return self._pause(before, why, now)
+
+    def restarted(self, before: Progress, now: float) -> Progress:
+        """The job is started again, from its last checkpoint."""
+        return self._pause(replace(before, step=before.saved_step), Pause.STARTING, now)
+
     def pause_seconds(self, pause: Pause) -> float:
         """How long it takes when nothing slows it."""
         work = self._work
@@ -102,6 +126,8 @@ class Schedule:
             Pause.STARTING: work.starting_seconds,
             Pause.CHECKPOINT: work.checkpoint_seconds,
             Pause.EVALUATION: work.evaluation_seconds,
+            Pause.RECOVERING: inf,
+            Pause.OVER: inf,
         }[pause]
 
     def _pause(self, before: Progress, pause: Pause, now: float) -> Progress:

@@ -38,6 +38,12 @@ class Stream(IntEnum):
     IDENTITY = 16
     ERRORS = 17
     """Countable mishaps of hardware: corrected memory errors, link replays."""
+    MISSING = 18
+    """What of an episode was not collected."""
+    ERROR_BURST = 19
+    WANDERING = 20
+    HOST_REGIME = 21
+    LONE_XID = 22
 
 
 class Dice:

@@ -11,6 +11,12 @@ from paramedic.ingest.synthetic.configuration import Work
 from paramedic.ingest.synthetic.living import EndedStep
 from paramedic.ingest.synthetic.randomness import Dice, Stream
 
+RANK_METRICS = (
+    "heartbeat", "step", "step_seconds", "compute_seconds", "collective_seconds",
+    "collective_p99_seconds", "collective_bytes", "dataloader_seconds", "samples_per_second",
+    "loss", "gradient_norm", "learning_rate", "global_batch_size",
+)  # fmt: skip
+"""All that a rank ever reports."""
 _PEAK_LEARNING_RATE = 3.0e-4
 _LEARNING_WARM_UP_STEPS = 200.0
 

@@ -56,6 +56,8 @@ class Second:
     counters: Counters
     is_present: Booleans
     """Which cards are on the bus; (nodes, gpus)."""
+    has_process: Booleans
+    """Which ranks run; (nodes, gpus)."""
     sight: Sight
     spikes: tuple[Spike, ...]
     events: tuple[Event, ...]
@@ -63,7 +65,7 @@ class Second:
     def tables(self) -> tuple[Table, ...]:
         """The rows that can be seen."""
         cards = self.is_present & self.sight.gpu_page[:, None]
-        ranks = np.repeat(self.sight.ranks[:, None], cards.shape[1], axis=1)
+        ranks = self.has_process & self.sight.ranks[:, None]
         index: Integers = np.broadcast_to(np.arange(cards.shape[1]), cards.shape)
         tables = (
             self._node_table(),

@@ -14,7 +14,7 @@ from paramedic.ingest.recordings.errors import RecordingExistsError, RecordingWr
 from paramedic.ingest.recordings.writing import RecordingWriter
 from paramedic.ingest.synthetic.arrays import Booleans
 from paramedic.ingest.synthetic.cluster import SyntheticCluster
-from paramedic.ingest.synthetic.faults.catalogue import labels_of
+from paramedic.ingest.synthetic.faults.labels import labels_of
 from paramedic.ingest.synthetic.reading import Second
 
 
@@ -56,7 +56,8 @@ def stamped(second: Second) -> Iterator[TelemetryBatch]:
 def _write_labels(cluster: SyntheticCluster, file: Path, recording: str) -> None:
     """Say beside the telemetry what is broken in it."""
     config = cluster.config
-    labels = {"recording": recording, **labels_of(config.faults, config.first_second)}
+    told = labels_of(config.faults, cluster.layout, config.first_second)
+    labels = {"recording": recording, **told}
     try:
         file.write_text(json.dumps(labels) + "\n", encoding="utf-8")
     except OSError as error:

@@ -133,7 +133,7 @@ def warmth_of(
         condition=Condition(
             clock_ratio=before.clock_ratio + (wanted - before.clock_ratio) * settled,
             gpu_celsius=_gpu_celsius(config, individuals, causes, watts, before),
-            memory_celsius=_memory_celsius(config, activity, before),
+            memory_celsius=_memory_celsius(config, causes, activity, before),
         ),
         limits=(
             POWER_CAP * (power_ratio < 1.0)
@@ -179,10 +179,12 @@ def _gpu_celsius(
     return _towards(before.gpu_celsius, air + resistance * watts, hardware.heating_seconds)
 
 
-def _memory_celsius(config: ClusterConfig, activity: Activity, before: Condition) -> Floats:
+def _memory_celsius(
+    config: ClusterConfig, causes: Causes, activity: Activity, before: Condition
+) -> Floats:
     """The memory sits beside the chip and is heated by it and by its own traffic."""
     own = _MEMORY_OFFSET_CELSIUS + _MEMORY_WATTS_TO_KELVIN * _DRAM_WATTS * activity.dram
-    target = before.gpu_celsius + own
+    target = before.gpu_celsius + own + causes.memory_heat_celsius
     return _towards(before.memory_celsius, target, 1.5 * config.hardware.heating_seconds)
 
 

@@ -31,10 +31,7 @@ class Storyteller:
     def turns(self, before: Progress, turns: Sequence[Progress]) -> Iterator[Event]:
         """What changed when one thing ended and the next began."""
         for after in turns:
-            if before.pause is Pause.CHECKPOINT:
-                yield self._event(
-                    EventKind.CHECKPOINT, after.started, result="saved", step=after.step - 1
-                )
+            yield from self._checkpoint(before, after)
             if self._state(after) is not self._state(before):
                 yield self._event(
                     EventKind.JOB_STATE, after.started, state=self._state(after).value
@@ -48,6 +45,26 @@ class Storyteller:
                 EventKind.XID, float(offset), self._layout.nodes[node], gpu=gpu,
                 xid=int(codes[node, gpu]),
             )  # fmt: skip
+
+    def exits(self, codes: Floats, offset: int) -> Iterator[Event]:
+        """Processes that ended in this second; (nodes, gpus), negative for signals, 0 for none."""
+        for node, gpu in np.argwhere(codes != 0).tolist():
+            code = int(codes[node, gpu])
+            rank = int(self._layout.rank[node, gpu])
+            how = {"exit_code": code} if code > 0 else {"signal": -code}
+            yield self._event(
+                EventKind.PROCESS_EXIT, float(offset), self._layout.nodes[node], rank, **how
+            )
+
+    def _checkpoint(self, before: Progress, after: Progress) -> Iterator[Event]:
+        if before.pause is Pause.CHECKPOINT:
+            is_cut = after.pause is not None and after.pause.is_halt
+            result, step = "failed" if is_cut else "saved", after.step - 1
+        elif before.pause is Pause.STARTING and after.step > 0:
+            result, step = "loaded", after.step - 1
+        else:
+            return
+        yield self._event(EventKind.CHECKPOINT, after.started, result=result, step=step)
 
     def _state(self, progress: Progress) -> JobState:
         is_cold = progress.step < self._config.work.warm_up_steps

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from paramedic.ingest.synthetic.arrays import Floats
 from paramedic.ingest.synthetic.causes import Causes, Influence
 from paramedic.ingest.synthetic.configuration import ClusterConfig
 from paramedic.ingest.synthetic.counters import Counters, first_counters, spread_over_cores
-from paramedic.ingest.synthetic.faults.catalogue import PlannedFault
+from paramedic.ingest.synthetic.faults.planned import PlannedFault
 from paramedic.ingest.synthetic.host import host_of
 from paramedic.ingest.synthetic.individuals import Individuals, draw_individuals
 from paramedic.ingest.synthetic.layout import Layout
 from paramedic.ingest.synthetic.living import Lived, live
+from paramedic.ingest.synthetic.nuisances import ErrorBursts, HostRegimes, LoneXids, Wandering
 from paramedic.ingest.synthetic.observation import Observation
 from paramedic.ingest.synthetic.pace import Pace, pace_of
 from paramedic.ingest.synthetic.phases import Pause, Progress, Schedule
@@ -37,6 +38,7 @@ from paramedic.ingest.synthetic.silicon import (
     resting,
     warmth_of,
 )
+from paramedic.ingest.synthetic.standstill import stand_still
 from paramedic.ingest.synthetic.storytelling import Storyteller
 from paramedic.ingest.synthetic.traffic import Traffic, traffic_of
 from paramedic.ingest.synthetic.weather import (
@@ -104,11 +106,13 @@ class World:
 
     def live(self, state: State) -> tuple[State, Second]:
         """One second: the state after it, and what was seen."""
-        config, second = self.config, state.offset
+        config, second, progress = self.config, state.offset, state.progress
         causes = self._causes(second)
         clock_ratio = state.condition.clock_ratio
         pace = pace_of(config, self._individuals, clock_ratio, causes)
+        state = self._directed(state, causes)
         lived = live(state.progress, second, pace, self._schedule, self.layout.pace)
+        stand_still(lived.shares, causes)
         work = self._individuals.work
         activity = activity_of(lived.shares, causes, state.condition, work)
         warmth = warmth_of(
@@ -118,13 +122,15 @@ class World:
         jitter = 1.0 + 0.015 * np.clip(network.standard_normal(clock_ratio.shape), -3.0, 3.0)
         traffic = traffic_of(config, causes, lived.shares, pace, jitter)
         readings = gpu_readings(
-            config.hardware, activity, warmth, traffic, self._memory(lived.progress)
+            config.hardware, activity, warmth, traffic, self._memory(lived.progress, causes)
         )
-        return self._observe(state, causes, pace, lived, warmth, traffic, readings)
+        turns = lived.turns if progress is state.progress else (state.progress, *lived.turns)
+        events = tuple(self._events(progress, turns, causes, second))
+        return self._observe(state, events, causes, pace, lived, warmth, traffic, readings)
 
     def _observe(
-        self, state: State, causes: Causes, pace: Pace, lived: Lived, warmth: Warmth,
-        traffic: Traffic, readings: dict[str, Floats],
+        self, state: State, events: tuple[Event, ...], causes: Causes, pace: Pace, lived: Lived,
+        warmth: Warmth, traffic: Traffic, readings: dict[str, Floats],
     ) -> tuple[State, Second]:  # fmt: skip
         config, second = self.config, state.offset
         host = host_of(
@@ -155,9 +161,10 @@ class World:
             rank=self._rank_rows(lived, newest, pace, second),
             counters=counters,
             is_present=causes.is_present,
+            has_process=causes.has_process,
             sight=self.observation.sight(causes, second),
             spikes=spikes,
-            events=tuple(self._events(state, causes, lived.turns)),
+            events=events,
         )
 
     def _causes(self, second: int) -> Causes:
@@ -166,26 +173,40 @@ class World:
             influence.press(causes, second)
         return causes
 
-    def _memory(self, progress: Progress) -> Floats:
+    def _directed(self, state: State, causes: Causes) -> State:
+        """The state after the job was brought down or up again, where a cause does either."""
+        progress, now = state.progress, float(state.offset)
+        is_halted = progress.pause is not None and progress.pause.is_halt
+        if causes.halt is not None and not is_halted:
+            return replace(state, progress=self._schedule.halted(progress, causes.halt, now))
+        if causes.halt is None and is_halted:
+            again = self._schedule.restarted(progress, now)
+            return replace(state, progress=again, newest_step=again.step - 1)
+        return state
+
+    def _memory(self, progress: Progress, causes: Causes) -> Floats:
         """Allocated when the first step begins, a little more with the optimizer's state."""
         if progress.pause is Pause.STARTING:
             return np.full_like(self._individuals.memory_bytes, _EMPTY_MEMORY_BYTES)
         share = _ALLOCATED_FIRST if progress.step < 1 else 1.0
-        return share * self._individuals.memory_bytes
+        held = share * self._individuals.memory_bytes
+        return np.where(causes.has_process, held, _EMPTY_MEMORY_BYTES)
 
     def _rank_rows(self, lived: Lived, newest: int, pace: Pace, second: int) -> dict[str, Floats]:
-        if lived.progress.pause is Pause.STARTING:
+        pause = lived.progress.pause
+        if pause is Pause.STARTING or (pause is not None and pause.is_halt):
             return {}
         moment = self.config.first_second + second
         return self._ranks.rows(lived.ended, newest, moment, pace.collective_seconds)
 
-    def _events(self, state: State, causes: Causes, turns: Sequence[Progress]) -> list[Event]:
-        opening = self._story.opening() if state.offset == 0 else ()
-        return [
-            *opening,
-            *self._story.turns(state.progress, turns),
-            *self._story.xids(causes.xid, state.offset),
-        ]
+    def _events(
+        self, before: Progress, turns: Sequence[Progress], causes: Causes, second: int
+    ) -> Iterator[Event]:
+        if second == 0:
+            yield from self._story.opening()
+        yield from self._story.exits(causes.exit_code, second)
+        yield from self._story.turns(before, turns)
+        yield from self._story.xids(causes.xid, second)
 
 
 def _weather(
@@ -198,4 +219,8 @@ def _weather(
         DataStalls(config, dice),
         Air(layout),
         Mishaps(config),
+        ErrorBursts(config, dice),
+        HostRegimes(config, dice),
+        LoneXids(config, dice),
+        Wandering(config, dice),
     )

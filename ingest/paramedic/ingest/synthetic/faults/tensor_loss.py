@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from paramedic.ingest.synthetic.causes import Causes
+from paramedic.ingest.synthetic.faults.place import Cards
 
 
-def tensor_loss(
-    causes: Causes, cards: tuple[int, int | slice], strength: float, age_seconds: int
-) -> None:
+def tensor_loss(causes: Causes, cards: Cards, strength: float, age_seconds: int) -> None:
     """At once and for good: the share falls back to the slower pipes, so the step takes longer.
 
     Averaged over a step the tensor cores of a synchronous job are equally busy on every machine,

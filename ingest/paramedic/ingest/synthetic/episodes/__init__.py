@@ -1,0 +1,1 @@
+"""Episodes: stretches of many different synthetic jobs, healthy or with faults, as arrays."""
