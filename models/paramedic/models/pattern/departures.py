@@ -1,0 +1,174 @@
+"""How far every row is from its role peers in every slot, in standard deviations of such distances.
+
+From a value the median of the row's peers is taken, so that what befalls all alike cancels out;
+then what the row has long been different by; the rest is measured by how much rows of the panel
+usually differ. What is known of the past is brought up to date a block at a time, from slots that
+have closed. Nothing depends on the number of rows or on a metric's unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.models.pattern.metric_kinds import Family, family_of
+from paramedic.models.pattern.reading import Reader
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from paramedic.models.pattern.panels import Panel
+    from paramedic.models.pattern.settings import PatternSettings
+
+    Floats = NDArray[np.float64]
+
+_FINEST_SHARE = 0.003
+"""Differences below this share of a metric's level are finer than sensors resolve."""
+_FINEST = {Family.COUNT: 0.3, Family.GROWTH: 0.3, Family.STATE: 0.25, Family.ABSENCE: 0.5}
+"""The smallest standard deviation where a level of zero is usual, on the scale as read."""
+_FORGIVEN_SHARE = 0.15
+_FORGIVEN_SPREADS = 4.0
+"""A steady difference is taken off up to this share of the level, or so many usual ones."""
+_MEAN_OF_NORMAL = 0.7979
+_UPPER_QUANTILE, _NORMAL_UPPER = 0.8, 1.13
+"""Of means of ten absolute values of a normal variable."""
+_LARGEST_GROWTH = 2.0
+_STARTLING = 3.0
+"""Who is so far out on average over a block teaches little: a fault is not learnt as usual."""
+_STARTLED_WEIGHT = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Departures:
+    """Some slots of a panel."""
+
+    departure: Floats
+    """(slots, metrics, rows); NaN where the row or its peers were not observed."""
+    activity: Floats
+    """(slots, metrics): the level of all rows as a share of the usual one, at most 2."""
+
+
+class DepartureStream:
+    """Departures of one panel, slot after slot or some at once, with the same result."""
+
+    def __init__(self, panel: Panel, settings: PatternSettings) -> None:
+        metrics, rows = panel.shape
+        self._panel, self._settings = panel, settings
+        self._reader = Reader(panel.metrics, rows)
+        families = [family_of(one) for one in panel.metrics]
+        self._finest = np.array([_FINEST.get(one, 0.0) for one in families])[:, None]
+        self._is_state = np.array([one is Family.STATE for one in families])
+        has_past = [one not in _FINEST for one in families]
+        self._has_past = np.array(has_past)[:, None]
+        self._steady = np.zeros((metrics, rows))
+        self._seen = np.zeros((metrics, rows))
+        self._scatter = np.zeros((metrics, 1))
+        self._size = np.zeros((metrics, 1))
+        self._block: list[tuple[Floats, Floats]] = []
+
+    def advance(self, values: Floats) -> Departures:
+        """Take in slots, (slots, metrics but absence, rows), NaN where nothing was observed."""
+        read = self._reader.read(values)
+        found = []
+        while len(read):
+            room = self._settings.block_slots - sum(len(one) for one, _ in self._block)
+            found.append(self._within_block(read[:room]))
+            read = read[room:]
+        return Departures(
+            np.concatenate([one.departure for one in found]),
+            np.concatenate([one.activity for one in found]),
+        )
+
+    def _within_block(self, read: Floats) -> Departures:
+        slots, metrics, rows = read.shape
+        flat = read.reshape(slots * metrics, rows)
+        level = self._panel.circles.median_of_others(flat).reshape(read.shape)
+        difference = read - level
+        if self._is_state.any():
+            difference[:, self._is_state] = np.sign(difference[:, self._is_state])
+        middle = _middle(level)
+        self._block.append((difference, middle))
+        departure = self._departure(difference)
+        size = self._size[:, 0]
+        share = np.abs(middle) / np.where(size > 0, size, 1.0)
+        activity = np.where((size > 0) & ~np.isnan(share), np.minimum(share, 2.0), 1.0)
+        if sum(len(one) for one, _ in self._block) == self._settings.block_slots:
+            self._learn()
+        return Departures(departure, activity)
+
+    def _departure(self, difference: Floats) -> Floats:
+        """The difference less the steady one, in usual ones; held back while little is known."""
+        scatter = self._scatter_now()
+        trust = np.minimum(self._seen / self._settings.trust_blocks, 1.0)
+        scale = np.where(scatter > 0, trust / np.where(scatter > 0, scatter, 1.0), 0.0)
+        limit = self._settings.largest_departure
+        rest = (difference - self._steady) * scale
+        cut: Floats = np.minimum(np.maximum(rest, -limit), limit)
+        return cut
+
+    def _scatter_now(self) -> Floats:
+        finest = np.maximum(self._finest, _FINEST_SHARE * self._size)
+        scatter: Floats = np.maximum(self._scatter, finest)
+        return scatter
+
+    def _learn(self) -> None:
+        """Bring the past up to date with a block that has closed."""
+        difference = np.concatenate([one for one, _ in self._block])
+        middle = np.concatenate([one for _, one in self._block])
+        self._block = []
+        known = ~np.isnan(difference)
+        count = known.sum(axis=0)
+        mean = np.where(known, difference, 0.0).sum(axis=0) / np.maximum(count, 1)
+        is_known = count > 0
+        self._learn_steady(mean, is_known)
+        away = np.where(known, np.abs(difference - self._steady), 0.0).sum(axis=0)
+        self._learn_scatter(np.where(is_known, away / np.maximum(count, 1), np.nan))
+        level = np.abs(np.where(np.isnan(middle), 0.0, middle)).mean(axis=0)[:, None]
+        self._size = _followed(self._size, level, self._weight())
+        self._seen += is_known
+
+    def _weight(self) -> float:
+        seen = float(self._seen.max(initial=0.0)) + 1
+        return 1 / min(seen, self._settings.memory_blocks)
+
+    def _learn_steady(self, mean: Floats, is_known: NDArray[np.bool_]) -> None:
+        scatter = self._scatter_now()
+        trusted = self._seen >= self._settings.trust_blocks
+        startled = trusted & (np.abs(mean - self._steady) > _STARTLING * scatter)
+        weight = 1 / np.minimum(self._seen + 1, self._settings.memory_blocks)
+        weight = np.where(startled, _STARTLED_WEIGHT * weight, weight)
+        moved = self._steady + weight * (mean - self._steady)
+        usual = np.median(np.abs(moved), axis=1, keepdims=True) * 1.4826
+        limit = np.maximum(_FORGIVEN_SHARE * self._size, _FORGIVEN_SPREADS * usual)
+        limit = np.where(self._size > 0, limit, np.inf)
+        kept = np.minimum(np.maximum(moved, -limit), limit)
+        self._steady = np.where(is_known & self._has_past, kept, self._steady)
+
+    def _learn_scatter(self, away: Floats) -> None:
+        """The usual distance, robust: half of all rows, or most, whichever say more."""
+        ordered = np.sort(away, axis=1)
+        count = np.count_nonzero(~np.isnan(away), axis=1, keepdims=True)
+        last = np.maximum(count - 1, 0)
+        half = np.take_along_axis(ordered, last // 2, axis=1)
+        most = np.take_along_axis(ordered, (last * _UPPER_QUANTILE).astype(np.intp), axis=1)
+        usual = np.maximum(half, most / _NORMAL_UPPER) / _MEAN_OF_NORMAL
+        usual = np.where(count > 0, usual, self._scatter)
+        known = self._scatter > 0
+        believed = np.where(known, np.minimum(usual, _LARGEST_GROWTH * self._scatter), usual)
+        self._scatter = _followed(self._scatter, believed, self._weight())
+
+
+def _middle(level: Floats) -> Floats:
+    """The median over rows that have peers; NaN where there is none."""
+    ordered = np.sort(level, axis=-1)
+    count = np.count_nonzero(~np.isnan(level), axis=-1, keepdims=True)
+    at = np.take_along_axis(ordered, np.maximum(count - 1, 0) // 2, axis=-1)
+    return np.where(count > 0, at, np.nan)[..., 0]
+
+
+def _followed(before: Floats, now: Floats, weight: float) -> Floats:
+    """A running mean that begins with the first number that is not zero."""
+    moved: Floats = np.where(before > 0, before + weight * (now - before), now)
+    return moved

@@ -1,0 +1,117 @@
+"""From scores of rows to evidence against machines: a plain CUSUM on what a machine is odder by
+than its peers.
+
+What every metric says beyond what is usual adds up, so that one that shouts and several that murmur
+both count; what the median of the other machines comes to is taken off, because who waits for a
+slow machine looks odd as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.models.leave_one_out import leave_one_out_median
+from paramedic.models.pattern.panels import PanelKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from paramedic.ingest.contract import NodeName
+    from paramedic.models.pattern.panels import Panel
+    from paramedic.models.pattern.settings import PatternSettings
+
+    Singles = NDArray[np.float32]
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Some slots, (slots, nodes)."""
+
+    nats: Floats
+    """What has added up against each node."""
+    gpu: NDArray[np.int16]
+    """The index of the node's GPU that is oddest by far; -1: none in particular."""
+
+
+class EvidenceStream:
+    """Adds up scores of panels by node, slot after slot or some at once."""
+
+    def __init__(
+        self, panels: Sequence[Panel], nodes: Sequence[NodeName], settings: PatternSettings
+    ) -> None:
+        self._panels, self._settings = panels, settings
+        at = {node: place for place, node in enumerate(nodes)}
+        self._places = [np.array([at[one] for one in panel.nodes], np.intp) for panel in panels]
+        self._sum = np.zeros(len(nodes))
+        self._cards = [np.zeros(len(panel.nodes)) for panel in panels]
+
+    def advance(self, scores: Sequence[Singles]) -> Evidence:
+        """Take in slots of all panels, each (slots, metrics, rows)."""
+        odd = [self._of_rows(one) for one in scores]
+        slots = len(odd[0]) if odd else 0
+        spoken = np.zeros((slots, len(self._sum)))
+        for rows, places in zip(odd, self._places, strict=True):
+            spoken += _strongest(rows, places, len(self._sum))
+        others = np.nan_to_num(leave_one_out_median(spoken))
+        drift = self._settings.expected_nats
+        steps = np.minimum(spoken - others, self._settings.most_nats_a_slot) - drift
+        gpu = self._oddest_cards(odd, slots)
+        return Evidence(self._added_up(steps), gpu)
+
+    def _of_rows(self, scores: Singles) -> Floats:
+        """What speaks against each row in each slot, (slots, rows)."""
+        beyond = np.maximum(scores - np.float32(self._settings.ignored_nats), 0)
+        over = beyond.sum(axis=1) if self._settings.add_metrics else beyond.max(axis=1, initial=0)
+        return np.asarray(over, np.float64)
+
+    def _added_up(self, steps: Floats) -> Floats:
+        added = np.empty_like(steps)
+        for slot, step in enumerate(steps):
+            self._sum = np.minimum(
+                np.maximum(self._sum + step, 0.0), self._settings.most_evidence_nats
+            )
+            added[slot] = self._sum
+        return added
+
+    def _oddest_cards(self, odd: Sequence[Floats], slots: int) -> NDArray[np.int16]:
+        gpu = np.full((slots, len(self._sum)), -1, np.int16)
+        for at, panel in enumerate(self._panels):
+            if panel.kind is PanelKind.GPU:
+                indices = np.array([-1 if one is None else one for one in panel.indices], np.int16)
+                for slot in range(slots):
+                    self._cards[at] = _FADING * self._cards[at] + odd[at][slot]
+                    gpu[slot] = _alone(self._cards[at], self._places[at], indices, gpu.shape[1])
+        return gpu
+
+
+_FADING = 0.98
+_ALONE_SHARE = 0.5
+"""A node's second oddest GPU has at most so much against it where the oddest is named."""
+
+
+def _strongest(rows: Floats, places: NDArray[np.intp], nodes: int) -> Floats:
+    """The strongest row of each node, (slots, nodes)."""
+    found = np.zeros((nodes, len(rows)))
+    np.maximum.at(found, places, rows.T)
+    return found.T
+
+
+def _alone(
+    against: Floats, places: NDArray[np.intp], indices: NDArray[np.int16], nodes: int
+) -> NDArray[np.int16]:
+    """The index of the oddest GPU of each node, or -1 where others are nearly as odd."""
+    order = np.lexsort((against, places))
+    owner, sorted_against = places[order], against[order]
+    last = np.flatnonzero(np.r_[owner[1:] != owner[:-1], True])
+    has_second = (last > 0) & (owner[np.maximum(last - 1, 0)] == owner[last])
+    second = np.where(has_second, sorted_against[np.maximum(last - 1, 0)], 0.0)
+    is_alone = (sorted_against[last] > 0) & (second <= _ALONE_SHARE * sorted_against[last])
+    found = np.full(nodes, -1, np.int16)
+    found[owner[last]] = np.where(is_alone, indices[order[last]], -1)
+    return found

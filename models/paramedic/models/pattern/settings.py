@@ -1,0 +1,78 @@
+"""Everything that can be set about the pattern model; what must hold fails when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+
+
+@dataclass(frozen=True, slots=True)
+class PatternSettings:
+    """Features, network and decision. Slots are seconds unless the source is slower."""
+
+    block_slots: int = 10
+    """What is known of a row's past is brought up to date every so many slots."""
+    memory_blocks: int = 60
+    """How far back steady differences and scatter are remembered."""
+    trust_blocks: int = 6
+    """A row's own past counts in full after so many."""
+    largest_departure: float = 8.0
+    """Departures of one slot are cut off here, in standard deviations."""
+    paces: tuple[int, ...] = (3, 12, 48)
+    """Time constants of the running means, in slots."""
+    window_slots: int = 60
+    patch_slots: int = 5
+    """The network reads a window in patches of so many slots."""
+    hidden: int = 16
+    latent: int = 4
+    embedding: int = 3
+    rotation_slots: int = 30
+    """The network looks at every row at least this often …"""
+    suspect_slots: int = 5
+    """… and at suspects this often."""
+    suspect_nats: float = 6.0
+    """A row with so odd a metric is a suspect."""
+    ignored_nats: float = 4.0
+    """A metric speaks against a row with what it has beyond this."""
+    most_nats: float = 12.0
+    """One metric says at most so much."""
+    most_nats_a_slot: float = 12.0
+    """All metrics of a machine together say at most so much in a slot."""
+    expected_nats: float = 1.0
+    """What a healthy machine may have against it in a slot without being suspected."""
+    most_evidence_nats: float = 20_000.0
+    accused_share: float = 0.4
+    """Who has less evidence than this share of the most that anybody has is no culprit."""
+    largest_crowd_share: float = 0.34
+    """When more machines than this are accused at once, something befalls the job."""
+    use_network: bool = True
+    use_calibration: bool = True
+    """Without, tails are those of a normal distribution."""
+    use_roles: bool = True
+    """Without, all rows of the job are each other's peers."""
+    add_metrics: bool = True
+    """Without, the oddest metric alone counts."""
+
+    def __post_init__(self) -> None:
+        if self.window_slots % self.patch_slots:
+            raise ValueError(
+                f"window_slots ({self.window_slots}) must be a multiple of"
+                f" patch_slots ({self.patch_slots})"
+            )
+        if not self.paces or min(self.paces) < 1:
+            raise ValueError(f"paces must be 1 or more, not {self.paces}")
+        for name in ("block_slots", "memory_blocks", "trust_blocks", "rotation_slots"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be 1 or more, not {getattr(self, name)}")
+
+    def as_mapping(self) -> dict[str, int | float | str]:
+        """Plain values, as an artifact keeps them."""
+        return {**asdict(self), "paces": " ".join(map(str, self.paces))}
+
+    @classmethod
+    def of(cls, kept: Mapping[str, int | float | str]) -> PatternSettings:
+        """Settings from what an artifact keeps; names of newer versions are left out."""
+        names = {field.name for field in fields(cls)}
+        known = {name: value for name, value in kept.items() if name in names}
+        paces = tuple(int(one) for one in str(known.pop("paces", "3 12 48")).split())
+        return cls(paces=paces, **known)  # type: ignore[arg-type]
