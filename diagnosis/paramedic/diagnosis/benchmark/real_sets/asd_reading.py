@@ -55,6 +55,10 @@ class Asd:
     """(server, slot): whether the server is labelled."""
     runs: tuple[LabelledRun, ...]
 
+    def place(self, node: NodeName) -> int:
+        """The server's position. Raises ValueError when there is no such server."""
+        return [row.node for row in self.labelled.windows[Entity.NODE].rows].index(node)
+
     @property
     def localisable_runs(self) -> list[LabelledRun]:
         """The runs in which one server, or few, deviated."""
@@ -81,7 +85,7 @@ def read_asd(folder: Path) -> Asd:
 
 def _servers(arrays: Mapping[str, Any]) -> list[NodeName]:
     numbered = (NodeName(f"omi-{number}") for number in count(1))
-    servers = []
+    servers: list[NodeName] = []
     for name in numbered:
         if f"{name}/train" not in arrays:
             return servers

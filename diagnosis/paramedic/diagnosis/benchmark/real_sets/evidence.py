@@ -52,7 +52,8 @@ class Tails:
         below = np.stack(
             [np.searchsorted(past[:, k], flat[:, k]) for k in range(past.shape[1])], axis=1
         ).reshape(values.shape)
-        return -np.log((np.maximum(known - below, 0) + 1) / (known + 1))
+        share: Values = (np.maximum(known - below, 0) + 1) / (known + 1)
+        return -np.log(share)
 
 
 class ServerEvidence:
@@ -107,9 +108,10 @@ def _means(squares: Values, length: int) -> Values:
 
 
 def _running(values: Values, length: int) -> Values:
-    sums = np.cumsum(values, axis=-1)
+    sums: Values = np.cumsum(values, axis=-1)
     rest = np.concatenate([np.zeros_like(sums[..., :1]), sums[..., :-length]], axis=-1)
-    return np.maximum(sums[..., length - 1 :] - rest, 0.0)
+    kept: Values = np.maximum(sums[..., length - 1 :] - rest, 0.0)
+    return kept
 
 
 def _added(evidence: Values) -> Values:
@@ -120,4 +122,5 @@ def _added(evidence: Values) -> Values:
     by_server = np.moveaxis(evidence, -2, -4).reshape(*evidence.shape[:-4], evidence.shape[-2], -1)
     known = ~np.isnan(by_server).all(axis=-1)
     kept: Values = np.sqrt(np.nansum(by_server**2, axis=-1))
-    return np.where(known, kept, np.nan)
+    scores: Values = np.where(known, kept, np.nan)
+    return scores

@@ -134,4 +134,6 @@ def _weighted_median(lines: tuple[Line, ...], others: Values) -> Values:
     order = np.argsort(said, axis=0)
     ranked = np.cumsum(np.take_along_axis(weights, order, axis=0), axis=0)
     middle = np.argmax(ranked >= ranked[-1] / 2, axis=0)
-    return np.take_along_axis(np.take_along_axis(said, order, axis=0), middle[None], axis=0)[0]
+    ordered = np.take_along_axis(said, order, axis=0)
+    found: Values = np.take_along_axis(ordered, middle[None], axis=0)[0]
+    return found
