@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _HEADINGS = ("version", "stage", "name", "created", "metrics", "recordings", "scores")
 _SHOWN = 8
+_LONGEST = 24
 
 
 def lines_of_list(rows: Sequence[Mapping[str, object]], root: Path) -> Iterator[str]:
@@ -37,7 +38,8 @@ def lines_of_model(manifest: Manifest) -> Iterator[str]:
     yield f"release {manifest.code_version}, catalogue {manifest.catalogue_version}"
     yield f"tensors {manifest.tensors_sha256}"
     yield f"{len(manifest.metrics)} metrics: {some_names(manifest.metrics, _SHOWN)}"
-    yield f"settings: {_cell(manifest.settings)}"
+    settings = ((name, _cell(value)[:_LONGEST]) for name, value in manifest.settings.items())
+    yield "settings: " + " ".join(f"{name}={value}" for name, value in sorted(settings))
     yield f"scores: {_cell(manifest.scores) or 'none were kept'}"
     for seen in manifest.trained_on:
         begun = format_time(datetime.fromtimestamp(seen.first_second, UTC))

@@ -9,13 +9,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.models.registry.manifest import TrainedOn
+from paramedic.models.registry.manifest import Manifest, TrainedOn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from paramedic.ingest.contract import Window
     from paramedic.models.history import JobHistory
 
 _SHOWN_DIGITS = 12
+
+
+def manifest_of_training(
+    name: str,
+    created: str,
+    seen: Iterable[tuple[str, JobHistory]],
+    scores: Mapping[str, float] | None = None,
+) -> Manifest:
+    """The manifest of a model that was trained just now, on these histories by these names."""
+    return Manifest(
+        name=name,
+        created=created,
+        code_version=code_version(),
+        catalogue_version=catalogue_version(),
+        scores=dict(scores or {}),
+        trained_on=tuple(trained_on(where, history) for where, history in seen),
+    )
 
 
 def trained_on(name: str, history: JobHistory) -> TrainedOn:

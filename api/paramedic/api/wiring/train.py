@@ -1,0 +1,188 @@
+"""Trains a pattern model from recordings and writes it as a model folder."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from paramedic.api.wiring.errors import InputError
+from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.training_folder import begin_training, training_folder
+from paramedic.api.wiring.wording import counted
+from paramedic.ingest.contract import format_time
+from paramedic.models.histories.recorded import histories_of
+from paramedic.models.registry.errors import ModelWriteError
+from paramedic.models.registry.model_folder import save
+from paramedic.models.registry.provenance import manifest_of_training
+
+if TYPE_CHECKING:
+    from pytorch_lightning.loggers import CSVLogger, Logger
+
+    from paramedic.models.history import JobHistory
+    from paramedic.models.pattern.artifact import PatternArtifact
+    from paramedic.models.registry.manifest import Manifest
+    from paramedic.models.training.fit_settings import FitSettings
+
+    Named = Sequence[tuple[str, JobHistory]]
+    Progress = Callable[[str, float], None]
+    Learn = Callable[
+        [Sequence[JobHistory], FitSettings, Progress, Sequence[Logger]], PatternArtifact
+    ]
+
+_TELL_EVERY_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrainRequest:
+    """What is to be trained, on what, and where it goes."""
+
+    recordings: tuple[Path, ...]
+    """As they were typed; so the manifest names them."""
+    folder: Path
+    """The current folder; relative paths start there."""
+    out: Path
+    name: str
+    seed: int
+    epochs: int | None
+    """At most; None: the default."""
+    resume: bool
+    accelerator: str
+    logs: Path | None
+    now: datetime
+    clock: Callable[[], float]
+    """Seconds that only ever grow; for progress."""
+
+
+def fitted(
+    histories: Sequence[JobHistory],
+    settings: FitSettings,
+    progress: Progress,
+    loggers: Sequence[Logger],
+) -> PatternArtifact:
+    """Learn with Lightning. Raises PatternError."""
+    from paramedic.models.training.fitting import fit
+
+    with _quiet_lightning():
+        return fit(histories, settings, progress, loggers)
+
+
+def train(request: TrainRequest, stdout: TextIO, stderr: TextIO, learn: Learn = fitted) -> int:
+    """Read, learn, write. Raises RecordingError, ModelWriteError or InputError."""
+    begun = request.clock()
+    if request.out.exists():
+        raise ModelWriteError(f"{request.out} is there already: name another folder")
+    seen = _read(request, stderr)
+    manifest = manifest_of_training(
+        request.name, format_time(request.now.replace(microsecond=0)), seen
+    )
+    artifact = _learnt(request, seen, manifest, stderr, learn)
+    kept = save(request.out, artifact, manifest)
+    shutil.rmtree(training_folder(request.out))
+    seconds = request.clock() - begun
+    tell(stdout, json.dumps(_result(request, kept, seconds)) + "\n")
+    say(stderr, f"{request.out} is a model; paramedic models promote {request.out} puts it in use")
+    return 0
+
+
+def _read(request: TrainRequest, stderr: TextIO) -> Named:
+    """Every stretch of every recording, by name."""
+    seen: list[tuple[str, JobHistory]] = []
+    for path in request.recordings:
+        found = histories_of(request.folder / path)
+        seconds = sum(len(one.seconds) * one.seconds.step for one in found)
+        say(stderr, f"{path}: {seconds} s in {counted(len(found), 'part')}")
+        seen += [(str(path), one) for one in found]
+    return seen
+
+
+def _learnt(
+    request: TrainRequest, seen: Named, manifest: Manifest, stderr: TextIO, learn: Learn
+) -> PatternArtifact:
+    from paramedic.models.pattern.errors import PatternError
+
+    folder = begin_training(request.out, _asked(request, manifest), resume=request.resume)
+    histories = [history for _, history in seen]
+    progress = _Progress(stderr, request.clock)
+    try:
+        return learn(histories, _settings(request, folder), progress, _loggers(request))
+    except PatternError as error:
+        shutil.rmtree(folder)
+        raise InputError(f"the recordings teach nothing: {error}") from error
+
+
+def _asked(request: TrainRequest, manifest: Manifest) -> dict[str, object]:
+    """What has to be the same for a training to go on."""
+    return {
+        "seed": request.seed,
+        "epochs": request.epochs,
+        "code_version": manifest.code_version,
+        "recordings": [one.sha256 for one in manifest.trained_on],
+    }
+
+
+def _settings(request: TrainRequest, folder: Path) -> FitSettings:
+    from paramedic.models.training.fit_settings import FitSettings
+
+    settings = FitSettings(
+        seed=request.seed, accelerator=request.accelerator, checkpoint_folder=folder
+    )
+    return settings if request.epochs is None else replace(settings, most_epochs=request.epochs)
+
+
+def _loggers(request: TrainRequest) -> Sequence[CSVLogger]:
+    if request.logs is None:
+        return ()
+    from pytorch_lightning.loggers import CSVLogger
+
+    return (CSVLogger(request.logs, name=request.name),)
+
+
+def _result(request: TrainRequest, kept: Manifest, seconds: float) -> dict[str, object]:
+    return {
+        "model": str(request.out),
+        "name": kept.name,
+        "tensors_sha256": kept.tensors_sha256,
+        "metrics": len(kept.metrics),
+        "trained_seconds": sum(one.seconds for one in kept.trained_on),
+        "seconds": round(seconds, 1),
+    }
+
+
+class _Progress:
+    """Says what is being done: at once when it is another thing, else every few seconds."""
+
+    def __init__(self, stderr: TextIO, clock: Callable[[], float]) -> None:
+        self._stderr, self._clock = stderr, clock
+        self._stage, self._told = "", 0.0
+
+    def __call__(self, stage: str, share: float) -> None:
+        now = self._clock()
+        if stage == self._stage and now - self._told < _TELL_EVERY_SECONDS:
+            return
+        self._stage, self._told = stage, now
+        say(self._stderr, f"{stage}: {share:.0%}".replace("%", " %"))
+
+
+@contextmanager
+def _quiet_lightning() -> Iterator[None]:
+    """Lightning speaks of hardware and offers; what matters is told by us.
+
+    It also turns Ctrl-C into an exit of its own, which becomes Ctrl-C again.
+    """
+    logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except SystemExit as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
