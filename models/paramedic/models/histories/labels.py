@@ -1,0 +1,108 @@
+"""What is known to have been broken in a recording: from a label file, or from people's feedback.
+
+Labels lie beside a recording and never in it: `NAME.labels.json` (or `labels.json`, when it speaks
+of that recording) and `NAME.feedback.jsonl` next to the folder NAME. Either may be absent.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paramedic.ingest.contract import NodeName, parse_time
+from paramedic.models.histories.errors import LabelError
+from paramedic.models.histories.feedback import Feedback, read_feedback
+
+_GROUP_KINDS = ("network_group",)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFault:
+    """Something was broken; times are Unix seconds."""
+
+    kind: str
+    """A fault of formats, section 3."""
+    nodes: tuple[NodeName, ...]
+    onset: int
+    end: int | None = None
+    """None: it stayed, or nobody knows."""
+    halted_at: int | None = None
+    gpu: int | None = None
+
+    @property
+    def is_group(self) -> bool:
+        """Whether a whole domain was broken and no machine in particular."""
+        return self.kind in _GROUP_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Everything that is known of one recording."""
+
+    faults: tuple[KnownFault, ...] = ()
+    no_faults: tuple[Feedback, ...] = ()
+    """Verdicts of which somebody said that nothing was broken."""
+
+    @property
+    def are_there(self) -> bool:
+        """Whether anybody has said anything."""
+        return bool(self.faults or self.no_faults)
+
+
+def labels_of(recording: Path) -> Labels:
+    """What lies beside a recording. Raises LabelError for a file of another form."""
+    told = [*_label_file(recording)]
+    feedback = recording.with_name(f"{recording.name}.feedback.jsonl")
+    said = read_feedback(feedback) if feedback.exists() else ()
+    confirmed = [fault for one in said if (fault := _confirmed(one)) is not None]
+    new = [one for one in confirmed if not any(_is_same(one, known) for known in told)]
+    no_faults = tuple(one for one in said if one.is_no_fault)
+    return Labels(tuple(sorted([*told, *new], key=lambda one: one.onset)), no_faults)
+
+
+def _label_file(recording: Path) -> list[KnownFault]:
+    own = recording.with_name(f"{recording.name}.labels.json")
+    shared = recording.with_name("labels.json")
+    path = next((one for one in (own, shared) if one.exists()), None)
+    if path is None:
+        return []
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        if path is shared and fields.get("recording", recording.name) != recording.name:
+            return []
+        return [_fault(one) for one in fields["faults"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LabelError(f"{path} is no label file: {error!r}") from error
+
+
+def _fault(fields: dict[str, Any]) -> KnownFault:
+    nodes = fields.get("nodes") or [fields["node"]]
+    onset = _second(fields["onset"])
+    if onset is None:
+        raise ValueError("a fault without an onset")
+    return KnownFault(
+        kind=str(fields["kind"]),
+        nodes=tuple(NodeName(str(node)) for node in nodes),
+        onset=onset,
+        end=_second(fields.get("end")),
+        halted_at=_second(fields.get("halted_at")),
+        gpu=fields.get("gpu"),
+    )
+
+
+def _second(text: str | None) -> int | None:
+    return None if text is None else int(parse_time(text).timestamp())
+
+
+def _confirmed(said: Feedback) -> KnownFault | None:
+    if said.faulty is None:
+        return None
+    return KnownFault(said.cause, (said.faulty,), said.onset, said.resolved_at)
+
+
+def _is_same(one: KnownFault, other: KnownFault) -> bool:
+    """Whether both speak of one fault: the machine is the same, and the times overlap."""
+    overlaps = other.end is None or one.onset < other.end
+    return overlaps and not set(one.nodes).isdisjoint(other.nodes)
