@@ -11,6 +11,7 @@ from diagnosis.benchmark.staged import BEGIN, alarm, facts, fault
 from paramedic.diagnosis.benchmark.bootstrap import Comparison
 from paramedic.diagnosis.benchmark.guard import Line, guard_lines, promise_lines
 from paramedic.diagnosis.benchmark.outcome import Outcome, judge
+from paramedic.diagnosis.benchmark.real_sets.rows import RealSetRow
 from paramedic.diagnosis.benchmark.report import Report
 from paramedic.diagnosis.benchmark.scoreboard import Row, row_of
 from paramedic.diagnosis.benchmark.slices import Slice, missing_of, size_of, slices_of
@@ -120,13 +121,16 @@ def test_variants_of_ours_are_no_rivals() -> None:
     assert list(promise_lines(scored, {"paramedic_no_vae": WORSE}, wants_proof=True)) == []
 
 
-def a_report(*guard: Line) -> Report:
+REAL = RealSetRow("asd", {"runs": 13, "first": 0.615}, "right server first in 60 %", holds=True)
+
+
+def a_report(*guard: Line, real: RealSetRow = REAL) -> Report:
     row = row_of("paramedic", "test", 3.0, mixed())
     slices: list[Slice] = list(slices_of("paramedic", mixed(), {"ecc_error"}))
     other = row_of("minder", "test", 3.0, mixed()[:3])
     slices += slices_of("minder", mixed(), {"ecc_error"})
     compared = {"minder": BETTER}
-    return Report((row, other), tuple(slices), compared, guard, (), {"seed": BEGIN})
+    return Report((row, other), tuple(slices), compared, guard, (), {"seed": BEGIN}, (real,))
 
 
 def test_the_table_has_a_line_for_each_row_kind_and_condition() -> None:
@@ -135,9 +139,11 @@ def test_the_table_has_a_line_for_each_row_kind_and_condition() -> None:
     assert "0.800" in lines[1]
     assert lines[2].endswith("0.02")
     assert any(line.startswith("pcie_downgrade") for line in lines)
-    assert lines[-1] == "difficulty: all is hard: DOES NOT HOLD"
+    assert lines[-2] == "difficulty: all is hard: DOES NOT HOLD"
+    assert lines[-1].startswith("real set asd: runs 13, first 0.615")
 
 
 def test_a_report_holds_when_all_of_its_conditions_do() -> None:
     assert a_report(Line("a", holds=True)).holds
     assert not a_report(Line("a", holds=True), Line("b", holds=False)).holds
+    assert not a_report(real=replace(REAL, holds=False)).holds

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from paramedic.api.command_line.bench_verb import BENCH
 from paramedic.api.command_line.capture_verb import CAPTURE
 from paramedic.api.command_line.collect_verb import COLLECT
 from paramedic.api.command_line.decode_verb import DECODE
@@ -19,6 +20,7 @@ from paramedic.api.command_line.replay_verb import REPLAY
 from paramedic.api.command_line.run_verb import RUN
 from paramedic.api.command_line.service_verbs import DIAGNOSE, REMEDIATE, SERVE
 from paramedic.api.command_line.simulate_verb import SIMULATE
+from paramedic.api.command_line.train_verb import TRAIN
 from paramedic.api.command_line.up_verb import UP
 from paramedic.api.command_line.verbs import Verb
 from paramedic.api.settings.schema import SettingDescription, known_settings
@@ -38,6 +40,8 @@ VERBS: dict[str, Verb] = {
         CAPTURE,
         REPLAY,
         DOCTOR,
+        BENCH,
+        TRAIN,
         MODELS,
     )
 }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.benchmark.guard import Line
     from paramedic.diagnosis.benchmark.ledger import ResultsLedger
     from paramedic.diagnosis.benchmark.outcome import Outcome
+    from paramedic.diagnosis.benchmark.real_sets.rows import RealSetRow
     from paramedic.diagnosis.benchmark.scoreboard import Row
     from paramedic.diagnosis.benchmark.slices import Slice
 
@@ -36,13 +37,13 @@ class Report:
     guard: tuple[Line, ...]
     promises: tuple[Line, ...]
     settings: Mapping[str, object]
-    real: tuple[Mapping[str, object], ...] = field(default=())
+    real: tuple[RealSetRow, ...] = field(default=())
     """Rows on data of others, where its folder was given."""
 
     @property
     def holds(self) -> bool:
         """Whether the episodes are hard enough and what is promised is kept."""
-        return all(line.holds for line in (*self.guard, *self.promises))
+        return all(one.holds for one in (*self.guard, *self.promises, *self.real))
 
     def to_json(self) -> dict[str, object]:
         """The report as formats, section 5, has it."""
@@ -53,7 +54,7 @@ class Report:
                 for name, comparison in self.comparisons.items()
             ],
             "slices": [one.to_json() for one in self.slices],
-            "real": [dict(row) for row in self.real],
+            "real": [row.to_json() for row in self.real],
             "guard": [line.to_json() for line in self.guard],
             "promises": [line.to_json() for line in self.promises],
             "holds": self.holds,
@@ -82,7 +83,7 @@ def report_on(
     detectors: Sequence[str],
     settings: Mapping[str, object],
     wants_proof: bool,
-    real: Sequence[Mapping[str, object]] = (),
+    real: Sequence[RealSetRow] = (),
 ) -> Report:
     """Score everybody on test and compare. `wants_proof`: ours must also win the paired test."""
     validation = (one for one in ledger.facts.values() if one.part is Part.VALIDATION)

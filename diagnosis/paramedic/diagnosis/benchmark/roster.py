@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 def every_detector() -> Sequence[FaultyMachineDetector]:
     """All of them, new and untrained, ours first."""
-    return ()
+    from paramedic.models.pattern.detector import PatternDetector
+    from paramedic.models.rivals.floors import floors
+
+    return (PatternDetector(), *floors())
 
 
 def detectors_named(names: Sequence[str] | None) -> Sequence[FaultyMachineDetector]:

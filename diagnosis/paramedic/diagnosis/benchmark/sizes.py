@@ -16,7 +16,7 @@ class Amount:
     """Of one part."""
 
     fault_episodes: int
-    healthy_hours: float
+    healthy_hours: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +36,18 @@ class Size:
 QUICK = Size(
     "quick",
     {
-        Part.TRAIN: Amount(2, 0.7),
-        Part.VALIDATION: Amount(12, 0.7),
-        Part.TEST: Amount(18, 1.0),
+        Part.TRAIN: Amount(2, 1),
+        Part.VALIDATION: Amount(12, 1),
+        Part.TEST: Amount(18, 1),
     },
     wants_proof=False,
 )
 FULL = Size(
     "full",
     {
-        Part.TRAIN: Amount(12, 6.0),
-        Part.VALIDATION: Amount(120, 80.0),
-        Part.TEST: Amount(300, 200.0),
+        Part.TRAIN: Amount(12, 6),
+        Part.VALIDATION: Amount(120, 80),
+        Part.TEST: Amount(300, 200),
     },
     wants_proof=True,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from paramedic.diagnosis.benchmark.episodes import Drawn, Episode, Facts, Fault, Part
-from paramedic.diagnosis.benchmark.shown import metrics_shown
+from paramedic.diagnosis.benchmark.shown import metrics_that_show
 from paramedic.ingest.synthetic.episodes.drawing import draw_fault_episodes, draw_healthy_episodes
 from paramedic.ingest.synthetic.episodes.living import live
 from paramedic.ingest.synthetic.episodes.plan import EpisodePlan, Split
@@ -52,7 +52,9 @@ class SyntheticSource:
 
 def _facts(drawn: Drawn, lived: LivedEpisode, history: JobHistory) -> Facts:
     plan = lived.plan
-    faults = (_fault(label) for label in lived.labels)
+    faults = [_fault(label) for label in lived.labels]
+    broken = {node for fault in faults for node in fault.nodes}
+    shown = (len(metrics_that_show(history, one, broken)) for one in faults)
     return Facts(
         name=drawn.name,
         job=plan.cluster.job,
@@ -62,8 +64,8 @@ def _facts(drawn: Drawn, lived: LivedEpisode, history: JobHistory) -> Facts:
         seconds=plan.seconds,
         missing_share=plan.missing_share,
         faults=tuple(
-            one if one.is_group else replace(one, metrics_shown=metrics_shown(history, one))
-            for one in faults
+            replace(one, metrics_shown=None if one.is_group else number)
+            for one, number in zip(faults, shown, strict=True)
         ),
     )
 

@@ -25,6 +25,7 @@ def lines_of(report: Report) -> Iterator[str]:
     yield from _recall_by_kind(report)
     yield from _conditions("difficulty", report.guard)
     yield from _conditions("promise", report.promises)
+    yield from (f"real set {row.line()}" for row in report.real)
 
 
 def _cells(report: Report, row: Row) -> tuple[str, ...]:

@@ -1,0 +1,108 @@
+"""`paramedic bench`: compares detectors of faulty machines on the same episodes."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+
+from paramedic.api.command_line import extras
+from paramedic.api.command_line.flags import chosen, path, valued
+from paramedic.api.command_line.verbs import Call, Verb
+from paramedic.api.settings.schema import Settings
+
+_TEACHING = """\
+Draws jobs in which machines fail, and jobs in which none does; trains every detector, chooses its
+threshold on validation jobs, and scores it on test jobs that nothing was tuned on: was the right
+machine named, how soon, and how often was a healthy one. A run that was ended goes on where it
+stopped when the same is called again. What each column means: docs/detection-benchmark.md.
+
+examples:
+  paramedic bench detection                      minutes on two cores
+  paramedic bench detection --detectors paramedic,minder,minder_every_second
+  paramedic bench detection --full --out benchmarks/results/detection-full --format json
+
+exit codes:
+  0    the episodes are hard enough, and ours has the best F1 (--full: p < 0.01 for each rival)
+  1    that did not hold; the line says what
+  2    it cannot be run (one line says why)
+  130  Ctrl-C; what was done is kept
+"""
+_WORKERS = 2
+_REFERENCE_DATA = "PARAMEDIC_REFERENCE_DATA"
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names with commas between them. Raises ArgumentTypeError."""
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise ArgumentTypeError(f"{text!r} has an empty name in it")
+    return names
+
+
+def _whole(text: str, least: int) -> int:
+    """A whole number. Raises ArgumentTypeError."""
+    if not (text.isascii() and text.isdecimal() and int(text) >= least):
+        raise ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    """A seed. Raises ArgumentTypeError."""
+    return _whole(text, 0)
+
+
+def _workers(text: str) -> int:
+    """So many processes. Raises ArgumentTypeError."""
+    return _whole(text, 1)
+
+
+def _add_flags(parser: ArgumentParser) -> None:
+    parser.add_argument("what", choices=("detection",), help="what is compared")
+    size = parser.add_mutually_exclusive_group()
+    quick = "a few dozen episodes, minutes (default)"
+    full = "300 fault episodes and 200 healthy job-hours on test, about two hours"
+    size.add_argument(
+        "--quick", dest="size", action="store_const", const="quick", default="quick", help=quick
+    )
+    size.add_argument("--full", dest="size", action="store_const", const="full", help=full)
+    form = "a table on standard error, or one JSON object on standard output"
+    chosen(parser, "--format", ("table", "json"), f"{form} (default: table)")
+    valued(parser, "--detectors", "A,B", "only these (default: all)", _names)
+    valued(parser, "--seed", "N", "what is drawn follows from it (default: 0)", _seed, 0)
+    out = "where results are kept (default: bench/detection-SIZE-SEED)"
+    valued(parser, "--out", "FOLDER", out, path)
+    workers = f"processes that work side by side (default: {_WORKERS})"
+    real = f"real sets of others, run as well (default: ${_REFERENCE_DATA})"
+    valued(parser, "--reference-data", "FOLDER", real, path)
+    valued(parser, "--workers", "N", workers, _workers, _WORKERS)
+
+
+def _packages(_flags: Namespace, _settings: Settings) -> Sequence[str]:
+    return extras.BENCH
+
+
+def _execute(call: Call) -> int:
+    from paramedic.api.wiring.bench import BenchRequest, bench_detection
+
+    flags, around = call.flags, call.surroundings
+    default = f"bench/detection-{flags.size}-{flags.seed}"
+    reference = flags.reference_data or around.environment.get(_REFERENCE_DATA)
+    request = BenchRequest(
+        size=flags.size,
+        detectors=flags.detectors,
+        seed=flags.seed,
+        out=around.folder / (default if flags.out is None else flags.out),
+        workers=flags.workers,
+        reference_data=around.folder / reference if reference else None,
+    )
+    return bench_detection(request, flags.format == "json", around.stdout, around.stderr)
+
+
+BENCH = Verb(
+    name="bench",
+    summary="compare detectors of faulty machines on the same episodes",
+    teaching=_TEACHING,
+    add_flags=_add_flags,
+    packages=_packages,
+    execute=_execute,
+)
