@@ -14,8 +14,8 @@ from paramedic.ingest.synthetic.cluster import SyntheticCluster
 from paramedic.ingest.synthetic.configuration import ClusterConfig, Observation, Weather
 from paramedic.ingest.synthetic.errors import UnknownFaultError
 from paramedic.ingest.synthetic.faults.labels import labels_of
-from paramedic.ingest.synthetic.faults.planned import PlannedFault
 from paramedic.ingest.synthetic.faults.plan import FaultPlan
+from paramedic.ingest.synthetic.faults.planned import PlannedFault
 from paramedic.ingest.synthetic.layout import Layout
 from paramedic.ingest.synthetic.randomness import Dice
 from paramedic.ingest.synthetic.recording import stamped

@@ -31,6 +31,10 @@ class Causes:
     """Factor on the thermal resistance."""
     memory_heat_celsius: Floats
     """How much warmer the memory is than it should be."""
+    scrubbing_ratio: Floats
+    """Share of the memory's time that is spent on mending it."""
+    leaked_bytes: Floats
+    """Memory of the card that nobody uses and nobody gives back."""
     launch_gap_ratio: Floats
     """Share of the computing in which no kernel runs."""
     pcie_ratio: Floats
@@ -62,6 +66,8 @@ class Causes:
     """Lost TCP segments a second, on average."""
     stolen_cpu_ratio: Floats
     """Share of the processor that something else than the job takes."""
+    switches_per_second: Floats
+    """Context switches of something else than the job."""
     disk_bytes_per_second: Floats
     """Written by something else than the job."""
     leaked_memory_ratio: Floats
@@ -114,6 +120,8 @@ _PER_GPU = {
     "tensor_share": 1.0,
     "cooling_ratio": 1.0,
     "memory_heat_celsius": 0.0,
+    "scrubbing_ratio": 0.0,
+    "leaked_bytes": 0.0,
     "launch_gap_ratio": 0.0,
     "pcie_ratio": 1.0,
     "nvlink_ratio": 1.0,
@@ -132,6 +140,7 @@ _PER_NODE = {
     "fabric_ratio": 1.0,
     "network_loss": 0.3,
     "stolen_cpu_ratio": 0.0,
+    "switches_per_second": 0.0,
     "disk_bytes_per_second": 0.0,
     "leaked_memory_ratio": 0.0,
     "storage_slowdown": 1.0,

@@ -75,7 +75,8 @@ def host_of(
         filesystem_ratio=np.clip(individuals.used_filesystem_ratio + 4.0e-8 * second, 0.0, 1.0),
         resident_bytes=gpus * (1.1e10 + _LEAK_BYTES_PER_SECOND * second) * individuals.host
         * causes.has_process.mean(axis=1),
-        switches=np.rint((9.0e3 + 2.6e4 * cpu) * individuals.host * noise[2]),
+        switches=np.rint((9.0e3 + 2.6e4 * cpu) * individuals.host * noise[2]
+                         + causes.switches_per_second),
         reads=reads.astype(float),
         writes=writes.astype(float),
         read_bytes=reads * 2.5e5,

@@ -97,7 +97,7 @@ def activity_of(shares: Shares, causes: Causes, condition: Condition, work: Floa
         tensor=np.clip(_TENSOR_BUSY * matrix, 0.0, 1.0),
         dram=np.clip(
             _DRAM_BUSY * (done + evaluating) + 0.03 * shares.spinning + 0.25 * shares.collective
-            + 0.8 * shares.optimizer + 0.1 * shares.saving, 0.0, 1.0,
+            + 0.8 * shares.optimizer + 0.1 * shares.saving + causes.scrubbing_ratio, 0.0, 1.0,
         ),
         fp16=np.clip(_FP16_BUSY * matrix + _FALLBACK_FP16 * fallback, 0.0, 1.0),
         fp32=np.clip(_FP32_BUSY * matrix + 0.3 * shares.optimizer, 0.0, 1.0),

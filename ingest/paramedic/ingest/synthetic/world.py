@@ -190,7 +190,8 @@ class World:
             return np.full_like(self._individuals.memory_bytes, _EMPTY_MEMORY_BYTES)
         share = _ALLOCATED_FIRST if progress.step < 1 else 1.0
         held = share * self._individuals.memory_bytes
-        return np.where(causes.has_process, held, _EMPTY_MEMORY_BYTES)
+        held = np.where(causes.has_process, held, _EMPTY_MEMORY_BYTES)
+        return np.minimum(held + causes.leaked_bytes, self.config.hardware.memory_bytes)
 
     def _rank_rows(self, lived: Lived, newest: int, pace: Pace, second: int) -> dict[str, Floats]:
         pause = lived.progress.pause

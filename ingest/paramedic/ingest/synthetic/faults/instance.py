@@ -11,7 +11,7 @@ from paramedic.ingest.synthetic.errors import UnknownFaultError
 from paramedic.ingest.synthetic.faults.catalogue import FaultKind, kind_of
 from paramedic.ingest.synthetic.faults.plan import FaultPlan, Loudness, Stop, StopKind, Symptom
 
-_ALONE_RATIO = 0.45
+_ALONE_RATIO = 0.55
 """How often an instance shows one effect only."""
 _FLAG_RATIO = {Loudness.LOUD: 0.3, Loudness.QUIET: 0.08, Loudness.HIDDEN: 0.0}
 _AT_ONCE_RATIO = 0.25

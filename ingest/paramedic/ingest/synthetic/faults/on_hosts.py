@@ -12,33 +12,38 @@ _HOLE_EVERY_SECONDS = 53
 
 def stolen_processor(causes: Causes, cards: Cards, strength: float, _age_seconds: int) -> None:
     """Another program computes on the host."""
-    causes.stolen_cpu_ratio[cards[0]] += 0.6 * strength
+    causes.stolen_cpu_ratio[cards[0]] += 0.6 * strength**1.3
 
 
 def leaking_memory(causes: Causes, cards: Cards, strength: float, age_seconds: int) -> None:
     """Memory is taken and not given back."""
     grown = min(1.0, (age_seconds + 1) / _LEAK_SECONDS)
-    causes.leaked_memory_ratio[cards[0]] += 0.3 * strength * grown
+    causes.leaked_memory_ratio[cards[0]] += 0.3 * strength**1.3 * grown
 
 
 def foreign_writing(causes: Causes, cards: Cards, strength: float, _age_seconds: int) -> None:
     """Something writes to the disk."""
-    causes.disk_bytes_per_second[cards[0]] += 8.0e8 * strength
+    causes.disk_bytes_per_second[cards[0]] += 8.0e8 * strength**1.2
 
 
 def slow_reading(causes: Causes, cards: Cards, strength: float, _age_seconds: int) -> None:
     """Reads take longer, not yet so long that anybody waits."""
-    causes.read_slowdown[cards[0]] *= 1.0 + 4.0 * strength
+    causes.read_slowdown[cards[0]] *= 1.0 + 4.0 * strength**1.3
 
 
 def slow_writing(causes: Causes, cards: Cards, strength: float, _age_seconds: int) -> None:
     """Writes take longer, checkpoints too."""
-    causes.storage_slowdown[cards[0]] *= 1.0 + 2.5 * strength
+    causes.storage_slowdown[cards[0]] *= 1.0 + 2.5 * strength**1.3
 
 
 def slow_loading(causes: Causes, cards: Cards, strength: float, _age_seconds: int) -> None:
     """The next batch is not there when it is needed."""
-    causes.loading_seconds[cards[0]] += 1.2 * strength
+    causes.loading_seconds[cards[0]] += 1.2 * strength**2
+
+
+def restless_kernel(causes: Causes, cards: Cards, strength: float, _age_seconds: int) -> None:
+    """A driver's thread wakes, tries again and sleeps, very often."""
+    causes.switches_per_second[cards[0]] += 1.6e4 * strength**1.3
 
 
 def warm_air(causes: Causes, cards: Cards, strength: float, _age_seconds: int) -> None:

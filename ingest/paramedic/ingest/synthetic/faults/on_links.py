@@ -11,7 +11,7 @@ _FLAP_SECONDS = 3
 
 def narrow_nic(causes: Causes, cards: Cards, strength: float, _age_seconds: int) -> None:
     """The network card does less: buffers fill, and it pauses whoever sends to it."""
-    causes.nic_ratio[cards[0]] *= 0.85 * (1.0 - 0.8 * strength)
+    causes.nic_ratio[cards[0]] *= 0.76 * (1.0 - 0.8 * strength)
 
 
 def crowded_fabric(causes: Causes, cards: Cards, strength: float, _age_seconds: int) -> None:

@@ -1,0 +1,124 @@
+"""How many metrics show a fault at all: the episode beside its twin in which nothing breaks.
+
+A metric shows the fault where the broken machine departs from its peers by more than four standard
+deviations of its own past, in means over 40 seconds, for at least a quarter of the time; or where
+it is no longer there. What everybody has to bear alike is no departure of anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paramedic.ingest.contract import Entity, Window
+from paramedic.ingest.synthetic.arrays import Booleans, Floats
+from paramedic.ingest.synthetic.episodes.living import LivedEpisode, live
+from paramedic.ingest.synthetic.episodes.plan import EpisodePlan, FaultLabel
+
+_DEVIATIONS = 4.0
+_MEAN_SECONDS = 40
+_TIME_RATIO = 0.25
+_ABSENT_RATIO = 0.2
+_LEAST_DEVIATION = 1e-9
+_LEAST_RATIO = 5e-4
+"""Less than this share of a metric's level is rounding, not noise."""
+
+
+def visible_metrics(plan: EpisodePlan) -> frozenset[str]:
+    """The metrics that show the plan's first fault, at its machine; none where nothing breaks."""
+    twin = live(without_faults(plan))
+    return visible_beside(live(plan), twin)
+
+
+def without_faults(plan: EpisodePlan) -> EpisodePlan:
+    """The same episode, in which nothing breaks."""
+    return replace(plan, cluster=replace(plan.cluster, faults=()))
+
+
+def visible_beside(episode: LivedEpisode, twin: LivedEpisode) -> frozenset[str]:
+    """The same of episodes that have been lived."""
+    if not episode.labels:
+        return frozenset()
+    label = episode.labels[0]
+    pairs = ((window, twin.windows[entity]) for entity, window in episode.windows.items())
+    return frozenset(metric for hurt, well in pairs for metric in _visible(hurt, well, label))
+
+
+def _visible(hurt: Window, well: Window, label: FaultLabel) -> Iterator[str]:
+    mine = np.array([_is_struck(hurt, at, label) for at in range(len(hurt.rows))])
+    onset = label.onset - hurt.first_second
+    until = min(
+        (second - hurt.first_second for second in (label.end, label.halted_at) if second),
+        default=len(hurt.seconds),
+    )
+    when = slice(onset, until)
+    for at, metric in enumerate(hurt.metrics):
+        if _seen(hurt, at, mine, when) < (1.0 - _ABSENT_RATIO) * _seen(well, at, mine, when):
+            yield metric
+        else:
+            least = _LEAST_RATIO * _level(well, at) + _LEAST_DEVIATION
+            apart = _apart(hurt, at, mine), _apart(well, at, mine)
+            if _departs(*apart, when, least):
+                yield metric
+
+
+def _seen(window: Window, metric: int, mine: Booleans, when: slice) -> float:
+    """How often the struck rows were observed for each time that the others were."""
+    seen = window.observed[:, metric, when]
+    others = float(seen[~mine].mean())
+    return float(seen[mine].mean()) / others if others > 0.0 else 1.0
+
+
+def _is_struck(window: Window, row: int, label: FaultLabel) -> bool:
+    key = window.rows[row]
+    if key.node not in label.nodes:
+        return False
+    if window.entity is Entity.NODE or label.gpu is None or key.index is None:
+        return True
+    gpus = sum(one.node == key.node for one in window.rows)
+    return key.index % gpus == label.gpu
+
+
+def _apart(window: Window, metric: int, mine: Booleans) -> Floats:
+    """How far the struck rows are from the others, in means over some seconds."""
+    values, seen = window.values[:, metric], window.observed[:, metric]
+    return _smooth(_mean_of(values[mine], seen[mine]) - _mean_of(values[~mine], seen[~mine]))
+
+
+def _level(window: Window, metric: int) -> float:
+    seen = window.values[:, metric][window.observed[:, metric]]
+    return float(np.abs(seen).mean()) if len(seen) else 0.0
+
+
+def _departs(hurt: Floats, well: Floats, when: slice, least: float) -> bool:
+    past = well[_MEAN_SECONDS : when.start]
+    past = past[np.isfinite(past)]
+    change = np.abs(hurt - well)[when]
+    change = change[np.isfinite(change)]
+    if not len(past) or not len(change):
+        return False
+    deviation = max(float(past.std()), least)
+    return float((change > _DEVIATIONS * deviation).mean()) >= _TIME_RATIO
+
+
+def _mean_of(values: NDArray[Any], seen: Booleans) -> Floats:
+    """Over the rows that were seen; (seconds,), NaN where none was."""
+    return _over(np.where(seen, values, 0.0).sum(axis=0, dtype=np.float64), seen.sum(axis=0))
+
+
+def _smooth(values: Floats) -> Floats:
+    """Means over the seconds before; NaN where nothing was seen in all of them."""
+    seen = np.isfinite(values)
+    total = np.cumsum(np.where(seen, values, 0.0))
+    number = np.cumsum(seen)
+    total[_MEAN_SECONDS:] -= total[:-_MEAN_SECONDS].copy()
+    number[_MEAN_SECONDS:] -= number[:-_MEAN_SECONDS].copy()
+    return _over(total, number)
+
+
+def _over(total: Floats, number: NDArray[Any]) -> Floats:
+    return np.divide(total, number, out=np.full(len(total), np.nan), where=number > 0)
