@@ -10,8 +10,6 @@ import numpy as np
 from paramedic.models.rivals.machine_level import machine_level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from paramedic.models.history import JobHistory
@@ -56,27 +54,32 @@ def seven(history: JobHistory) -> MachineLevel:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The upper limit of each metric."""
+    """The upper limit of each metric; of one that never rose above zero it is zero."""
 
-    high: tuple[float, ...] = tuple(metric.high or 1.0 for metric in SEVEN)
+    high: tuple[float, ...]
 
     @classmethod
-    def seen_in(cls, levels: Iterable[MachineLevel]) -> Limits:
-        """Fixed where the metric has a limit by nature, otherwise the largest that was seen."""
-        highest = np.zeros(len(SEVEN))
-        for level in levels:
-            highest = np.fmax(highest, _upper(level.values))
-        seen = np.where(highest > 0, highest, 1.0)
-        pairs = zip(SEVEN, seen, strict=True)
-        return cls(tuple(float(top if one.high is None else one.high) for one, top in pairs))
+    def nothing_seen(cls) -> Limits:
+        """Before any history: zero where the metric has no limit by nature."""
+        return cls(tuple(metric.high or 0.0 for metric in SEVEN))
+
+    def with_seen(self, level: MachineLevel) -> Limits:
+        """Raised to what this history shows, where the metric has no limit by nature."""
+        return Limits(
+            tuple(
+                max(high, _upper(level.values[:, :, at])) if metric.high is None else high
+                for at, (metric, high) in enumerate(zip(SEVEN, self.high, strict=True))
+            )
+        )
 
     def scaled(self, values: NDArray[np.float64]) -> NDArray[np.float32]:
         """Into 0..1; what is beyond a limit stays at it."""
-        shares: NDArray[np.float64] = np.clip(values / np.array(self.high), 0.0, 1.0)
+        shares: NDArray[np.float64] = np.clip(
+            values / [high or 1.0 for high in self.high], 0.0, 1.0
+        )
         return shares.astype(np.float32)
 
 
-def _upper(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    columns = (values[:, :, at] for at in range(values.shape[2]))
-    known = (column[~np.isnan(column)] for column in columns)
-    return np.array([np.quantile(one, _SEEN_SHARE) if one.size else 0.0 for one in known])
+def _upper(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.quantile(known, _SEEN_SHARE)) if known.size else 0.0
