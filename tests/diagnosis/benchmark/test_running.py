@@ -11,7 +11,7 @@ from diagnosis.benchmark.staged import Heard, Seeing, StagedSource, silent
 from paramedic.diagnosis.benchmark.errors import ResultsError
 from paramedic.diagnosis.benchmark.ledger import ResultsLedger
 from paramedic.diagnosis.benchmark.report import Report, report_on
-from paramedic.diagnosis.benchmark.running import LoneCrew, ProcessCrew, run
+from paramedic.diagnosis.benchmark.running import LoneCrew, ProcessCrew, run, sharing
 
 DRAWN = {"seed": 1}
 SOURCE = StagedSource()
@@ -40,6 +40,13 @@ def test_it_trains_once_and_examines_validation_and_test(tmp_path: Path) -> None
     assert seeing.learned_from == [4]
     assert heard.stages == [("training", 1), ("examining", 8)]
     assert len(heard.steps) == 9
+
+
+def test_who_may_share_what_is_learnt_is_trained_together() -> None:
+    names = ("paramedic", "minder", "max_z", "minder_raw", "paramedic_no_network")
+    assert sharing([Seeing(name) for name in names]) == [
+        ["paramedic", "paramedic_no_network"], ["minder", "minder_raw"], ["max_z"],
+    ]  # fmt: skip
 
 
 def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from paramedic.diagnosis.benchmark.episodes import Drawn, Part
 from paramedic.diagnosis.benchmark.errors import UnknownDetectorError
-from paramedic.diagnosis.benchmark.roster import detectors_named, every_detector
+from paramedic.diagnosis.benchmark.roster import detectors_named, every_detector, is_variant
 from paramedic.diagnosis.benchmark.sizes import FULL, QUICK, SIZES
 from paramedic.diagnosis.benchmark.synthetic_source import SyntheticSource
 from paramedic.ingest.synthetic.configuration import Shape
@@ -76,6 +76,14 @@ def test_detectors_are_found_by_name_in_the_order_asked_for() -> None:
     assert {"paramedic", "robust_z_cusum"} <= set(names)
     assert [one.name for one in detectors_named(["max_z", "random"])] == ["max_z", "random"]
     assert [one.name for one in detectors_named(None)] == names
+
+
+@pytest.mark.long
+def test_a_quick_run_leaves_variants_out_unless_they_are_named() -> None:
+    quick = [one.name for one in detectors_named(None, is_quick=True)]
+    assert {"paramedic", "minder", "minder_every_second", "max_z"} <= set(quick)
+    assert not [name for name in quick if is_variant(name)]
+    assert [one.name for one in detectors_named(["minder_raw"], is_quick=True)] == ["minder_raw"]
 
 
 @pytest.mark.long  # imports what the detectors need: torch, scikit-learn

@@ -67,7 +67,7 @@ def _report(request: BenchRequest, stderr: TextIO) -> Report:
     from paramedic.diagnosis.benchmark.synthetic_source import SyntheticSource
 
     size = SIZES[request.size]
-    detectors = detectors_named(request.detectors)
+    detectors = detectors_named(request.detectors, is_quick=not size.wants_proof)
     source = SyntheticSource(size, request.seed)
     ledger = ResultsLedger(request.out, source.drawn())
     alone = request.workers == 1

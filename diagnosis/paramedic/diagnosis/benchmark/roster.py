@@ -11,24 +11,39 @@ if TYPE_CHECKING:
 
     from paramedic.models.detection import FaultyMachineDetector
 
+_ROWS_OF_MINDER = ("minder", "minder_every_second")
 
-def every_detector() -> Sequence[FaultyMachineDetector]:
-    """All of them, new and untrained, ours first."""
-    from paramedic.models.pattern.detector import PatternDetector
+
+def every_detector(is_quick: bool = False) -> Sequence[FaultyMachineDetector]:
+    """All of them, new and untrained, ours first; `is_quick`: trained on less, for a look."""
+    from paramedic.diagnosis.benchmark.variants import ours_and_variants
+    from paramedic.models.minder.fitting import FitSettings as MinderFit
+    from paramedic.models.minder.rows import minders
     from paramedic.models.rivals.floors import floors
+    from paramedic.models.training.fit_settings import FitSettings
 
-    return (PatternDetector(), *floors())
+    ours = FitSettings(windows=8000, most_epochs=4) if is_quick else FitSettings()
+    minder = MinderFit(epochs=6) if is_quick else MinderFit()
+    return (*ours_and_variants(ours), *minders(minder), *floors())
 
 
-def detectors_named(names: Sequence[str] | None) -> Sequence[FaultyMachineDetector]:
-    """Those of these names, in their order; all for None.
+def is_variant(name: str) -> bool:
+    """Whether a row is there to say what one idea of ours, or of Minder's, brings."""
+    of_minder = name.startswith("minder_") and name not in _ROWS_OF_MINDER
+    return name.startswith("paramedic_") or of_minder
+
+
+def detectors_named(
+    names: Sequence[str] | None, is_quick: bool = False
+) -> Sequence[FaultyMachineDetector]:
+    """Those of these names, in their order; for None all, in a quick run without variants.
 
     Raises UnknownDetectorError for a name that nobody has.
     """
-    known = {one.name: one for one in every_detector()}
+    known = {one.name: one for one in every_detector(is_quick)}
     if names is None:
-        return tuple(known.values())
+        return [one for one in known.values() if not (is_quick and is_variant(one.name))]
     for name in names:
         if name not in known:
             raise UnknownDetectorError(f"detector {name!r}: known are {', '.join(known)}")
-    return tuple(known[name] for name in dict.fromkeys(names))
+    return [known[name] for name in dict.fromkeys(names)]

@@ -67,7 +67,8 @@ class LoneCrew:
     def train(self, detectors: Sequence[FaultyMachineDetector]) -> Iterator[FaultyMachineDetector]:
         """Train one after the other."""
         worker = Worker(self.source, detectors)
-        yield from (worker.train(one.name) for one in detectors)
+        for names in sharing(detectors):
+            yield from worker.train(names)
 
     def examine(
         self, detectors: Sequence[FaultyMachineDetector], tasks: Sequence[Task]
@@ -87,7 +88,9 @@ class ProcessCrew:
     def train(self, detectors: Sequence[FaultyMachineDetector]) -> Iterator[FaultyMachineDetector]:
         """Train side by side."""
         with self._pool(detectors) as pool:
-            yield from _as_done([pool.submit(working.train, one.name) for one in detectors])
+            tasks = [pool.submit(working.train, names) for names in sharing(detectors)]
+            for some in _as_done(tasks):
+                yield from some
 
     def examine(
         self, detectors: Sequence[FaultyMachineDetector], tasks: Sequence[Task]
@@ -115,8 +118,16 @@ class ProcessCrew:
         finally:
             if not is_done:  # what they are at may take minutes, and nobody waits for it any more
                 for process in set(multiprocessing.active_children()) - others:
-                    process.terminate()
+                    process.kill()  # for some libraries answer SIGTERM themselves
             pool.shutdown(cancel_futures=True)
+
+
+def sharing(detectors: Sequence[FaultyMachineDetector]) -> list[list[str]]:
+    """Names of those that may share what they learn: the first word of their names is the same."""
+    groups: dict[str, list[str]] = {}
+    for one in detectors:
+        groups.setdefault(one.name.partition("_")[0], []).append(one.name)
+    return list(groups.values())
 
 
 def _as_done(futures: Sequence[Future[Done]]) -> Iterator[Done]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from paramedic.diagnosis.benchmark.episodes import Drawn, Episode, Facts, Fault, Part
-from paramedic.diagnosis.benchmark.shown import metrics_that_show
 from paramedic.ingest.synthetic.episodes.drawing import draw_fault_episodes, draw_healthy_episodes
 from paramedic.ingest.synthetic.episodes.living import live
 from paramedic.ingest.synthetic.episodes.plan import EpisodePlan, Split
+from paramedic.ingest.synthetic.episodes.visibility import visible_beside, without_faults
 from paramedic.models.history import JobHistory
 
 if TYPE_CHECKING:
@@ -44,17 +44,17 @@ class SyntheticSource:
         return {"source": "synthetic", "size": self.size.name, "seed": self.seed, "plans": digest}
 
     def live(self, drawn: Drawn) -> Episode:
-        """Live it, and measure how plainly each fault shows."""
-        lived = live(cast("EpisodePlan", drawn.plan))
-        history = JobHistory(lived.plan.cluster.job, lived.windows, lived.description, lived.events)
-        return Episode(_facts(drawn, lived, history), history)
+        """Live it; a faulty test episode beside its twin, to tell how plainly the fault shows."""
+        plan = cast("EpisodePlan", drawn.plan)
+        lived = live(plan)
+        shown = None
+        if drawn.part is Part.TEST and len(lived.labels) == 1 and not lived.labels[0].is_group:
+            shown = len(visible_beside(lived, live(without_faults(plan))))
+        history = JobHistory(plan.cluster.job, lived.windows, lived.description, lived.events)
+        return Episode(_facts(drawn, plan, lived, shown), history)
 
 
-def _facts(drawn: Drawn, lived: LivedEpisode, history: JobHistory) -> Facts:
-    plan = lived.plan
-    faults = [_fault(label) for label in lived.labels]
-    broken = {node for fault in faults for node in fault.nodes}
-    shown = (len(metrics_that_show(history, one, broken)) for one in faults)
+def _facts(drawn: Drawn, plan: EpisodePlan, lived: LivedEpisode, shown: int | None) -> Facts:
     return Facts(
         name=drawn.name,
         job=plan.cluster.job,
@@ -63,10 +63,7 @@ def _facts(drawn: Drawn, lived: LivedEpisode, history: JobHistory) -> Facts:
         first_second=plan.cluster.first_second + plan.first,
         seconds=plan.seconds,
         missing_share=plan.missing_share,
-        faults=tuple(
-            replace(one, metrics_shown=None if one.is_group else number)
-            for one, number in zip(faults, shown, strict=True)
-        ),
+        faults=tuple(replace(_fault(label), metrics_shown=shown) for label in lived.labels),
     )
 
 

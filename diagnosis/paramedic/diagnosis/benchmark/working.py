@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 import time
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.benchmark.episodes import Facts
+from paramedic.diagnosis.benchmark.episodes import Part
 from paramedic.diagnosis.benchmark.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from paramedic.diagnosis.benchmark.episodes import Drawn, EpisodeSource
+    from paramedic.diagnosis.benchmark.episodes import Drawn, EpisodeSource, Facts
     from paramedic.models.detection import FaultyMachineDetector
     from paramedic.models.history import JobHistory
 
@@ -36,11 +38,12 @@ class Worker:
     clock: Callable[[], float] = time.process_time
     _past: list[JobHistory] = field(default_factory=list)
 
-    def train(self, name: str) -> FaultyMachineDetector:
-        """Train the detector of that name on what the source draws for it, and hand it back."""
-        detector = self._named(name)
-        detector.train(self._training_histories())
-        return detector
+    def train(self, names: Sequence[str]) -> list[FaultyMachineDetector]:
+        """Train these one after the other, for they may share what they learn; hand them back."""
+        detectors = [self._named(name) for name in names]
+        for detector in detectors:
+            detector.train(self._training_histories())
+        return detectors
 
     def examine(self, drawn: Drawn, names: Sequence[str]) -> Examined:
         """Live an episode and have these detectors examine it, one after the other."""
@@ -53,8 +56,6 @@ class Worker:
         return next(one for one in self.detectors if one.name == name)
 
     def _training_histories(self) -> list[JobHistory]:
-        from paramedic.diagnosis.benchmark.episodes import Part
-
         if not self._past:
             self._past = [self.source.live(one).history for one in self.source.draw(Part.TRAIN)]
         return self._past
@@ -75,15 +76,17 @@ def join(source: EpisodeSource, detectors: Sequence[FaultyMachineDetector]) -> N
     Ctrl-C in a terminal reaches all processes of it: the one that started this one ends it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.disable(logging.INFO)  # what libraries tell of themselves, across the progress bar
+    warnings.simplefilter("ignore", FutureWarning)  # of libraries about each other
     torch = sys.modules.get("torch")  # there, when a detector has brought it along
     if torch is not None:
         torch.set_num_threads(1)
     _WORKER[:] = [Worker(source, detectors)]
 
 
-def train(name: str) -> FaultyMachineDetector:
-    """Have this process's worker train a detector."""
-    return _WORKER[0].train(name)
+def train(names: Sequence[str]) -> list[FaultyMachineDetector]:
+    """Have this process's worker train detectors."""
+    return _WORKER[0].train(names)
 
 
 def examine(drawn: Drawn, names: Sequence[str]) -> Examined:
