@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -18,7 +19,12 @@ from paramedic.ingest.synthetic.faults.plan import FaultPlan
 from paramedic.models.detection import Alarm, FaultyMachineDetector
 from paramedic.models.history import JobHistory
 
-pytestmark = pytest.mark.long  # trains every detector, on little
+pytestmark = [
+    pytest.mark.long,  # trains every detector, on little
+    pytest.mark.filterwarnings("ignore::FutureWarning"),  # of Lightning about torch
+    pytest.mark.filterwarnings("ignore::UserWarning:pytorch_lightning"),
+    pytest.mark.timeout(600),
+]
 SECONDS = 420
 FIRST = 60
 CUTS = (150, 263, 331)
@@ -48,7 +54,7 @@ def trained(name: str) -> FaultyMachineDetector:
 
 
 def new(name: str) -> FaultyMachineDetector:
-    return next(one for one in every_detector() if one.name == name)
+    return next(one for one in every_detector(is_quick=True) if one.name == name)
 
 
 def told(detector: FaultyMachineDetector, history: JobHistory) -> dict[float, list[Alarm]]:
@@ -83,6 +89,13 @@ def test_the_same_history_gives_the_same_alarms_whatever_came_between(name: str)
     first = told(trained(name), faulty())
     told(trained(name), lived(5))
     assert told(trained(name), faulty()) == first
+
+
+@every_one
+def test_it_travels_to_another_process_before_and_after_training(name: str) -> None:
+    assert pickle.loads(pickle.dumps(new(name))).name == name
+    there = pickle.loads(pickle.dumps(trained(name)))
+    assert told(there, faulty()) == told(trained(name), faulty())
 
 
 @every_one

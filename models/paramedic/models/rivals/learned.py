@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,14 +60,14 @@ def isolation_forest() -> OutlierModel:
     """Fifty trees."""
     from sklearn.ensemble import IsolationForest
 
-    return OutlierModel(lambda: IsolationForest(n_estimators=50, random_state=0), sample=20_000)
+    return OutlierModel(partial(IsolationForest, n_estimators=50, random_state=0), sample=20_000)
 
 
 def local_outlier_factor() -> OutlierModel:
     """Density against that of the twenty nearest training rows."""
     from sklearn.neighbors import LocalOutlierFactor
 
-    return OutlierModel(lambda: LocalOutlierFactor(n_neighbors=20, novelty=True), sample=2000)
+    return OutlierModel(partial(LocalOutlierFactor, n_neighbors=20, novelty=True), sample=2000)
 
 
 def _evenly(rows: NDArray[np.float64], number: int) -> NDArray[np.float64]:
