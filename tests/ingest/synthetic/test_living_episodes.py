@@ -16,6 +16,8 @@ from paramedic.ingest.synthetic.episodes.living import LivedEpisode, live
 from paramedic.ingest.synthetic.episodes.plan import EpisodePlan, Split
 from paramedic.ingest.synthetic.ranks import RANK_METRICS
 
+pytestmark = pytest.mark.long
+
 PLAN = EpisodePlan("one", Split.TRAIN, configured(2, 2), first=4, seconds=70)
 
 

@@ -49,7 +49,7 @@ def visible_beside(episode: LivedEpisode, twin: LivedEpisode) -> frozenset[str]:
 
 
 def _visible(hurt: Window, well: Window, label: FaultLabel) -> Iterator[str]:
-    mine = np.array([_is_struck(hurt, at, label) for at in range(len(hurt.rows))])
+    mine = _struck(hurt, label)
     onset = label.onset - hurt.first_second
     until = min(
         (second - hurt.first_second for second in (label.end, label.halted_at) if second),
@@ -73,14 +73,14 @@ def _seen(window: Window, metric: int, mine: Booleans, when: slice) -> float:
     return float(seen[mine].mean()) / others if others > 0.0 else 1.0
 
 
-def _is_struck(window: Window, row: int, label: FaultLabel) -> bool:
-    key = window.rows[row]
-    if key.node not in label.nodes:
-        return False
-    if window.entity is Entity.NODE or label.gpu is None or key.index is None:
-        return True
-    gpus = sum(one.node == key.node for one in window.rows)
-    return key.index % gpus == label.gpu
+def _struck(window: Window, label: FaultLabel) -> Booleans:
+    """The rows that the fault is at."""
+    rows_a_node = len(window.rows) // len({row.node for row in window.rows})
+    is_whole = window.entity is Entity.NODE or label.gpu is None
+    return np.array([
+        row.node in label.nodes and (is_whole or at % rows_a_node == label.gpu)
+        for at, row in enumerate(window.rows)
+    ])  # fmt: skip
 
 
 def _apart(window: Window, metric: int, mine: Booleans) -> Floats:

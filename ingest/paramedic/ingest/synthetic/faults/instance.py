@@ -11,8 +11,15 @@ from paramedic.ingest.synthetic.errors import UnknownFaultError
 from paramedic.ingest.synthetic.faults.catalogue import FaultKind, kind_of
 from paramedic.ingest.synthetic.faults.plan import FaultPlan, Loudness, Stop, StopKind, Symptom
 
-_ALONE_RATIO = 0.55
+_ALONE_RATIO = 0.6
 """How often an instance shows one effect only."""
+_NARROW_RATIO = 0.8
+"""How often that is one that shows in a single metric."""
+_NARROW = frozenset({
+    "corrected_errors", "hot_memory", "scrubbing", "leaking_card", "leaking_memory",
+    "restless_kernel", "pcie_replays", "narrow_pcie", "nvlink_errors", "symbol_errors",
+    "slow_reading", "slow_writing", "narrow_nic", "foreign_writing",
+})  # fmt: skip
 _FLAG_RATIO = {Loudness.LOUD: 0.3, Loudness.QUIET: 0.08, Loudness.HIDDEN: 0.0}
 _AT_ONCE_RATIO = 0.25
 _TORN_DOWN_RATIO = 0.5
@@ -44,8 +51,7 @@ def draw_symptoms(
 ) -> tuple[Symptom, ...]:
     """A non-empty random subset of the effects, each about as strong as asked for."""
     names = list(kind.effects)
-    number = 1 if rng.random() < _ALONE_RATIO else int(rng.integers(1, len(names) + 1))
-    chosen = [names[at] for at in sorted(rng.permutation(len(names))[:number].tolist())]
+    chosen = _chosen(names, rng)
     if kind.flags and rng.random() < _FLAG_RATIO[loudness]:
         chosen.append(list(kind.flags)[int(rng.integers(len(kind.flags)))])
     spread = rng.uniform(0.8, 1.25, len(chosen)) if len(names) > 1 else np.ones(1)
@@ -53,6 +59,15 @@ def draw_symptoms(
         Symptom(name, min(1.0, strength * factor))
         for name, factor in zip(chosen, spread.tolist(), strict=True)
     )
+
+
+def _chosen(names: list[str], rng: np.random.Generator) -> list[str]:
+    if rng.random() < _ALONE_RATIO:
+        narrow = [name for name in names if name in _NARROW]
+        among = narrow if narrow and rng.random() < _NARROW_RATIO else names
+        return [among[int(rng.integers(len(among)))]]
+    number = int(rng.integers(1, len(names) + 1))
+    return [names[at] for at in sorted(rng.permutation(len(names))[:number].tolist())]
 
 
 def draw_stop(kind: FaultKind, onset: int, latest: int, rng: np.random.Generator) -> Stop | None:
