@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Thousands of small files and databases: memory spares the disk.
 export PYTEST_DEBUG_TEMPROOT := $(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
 
-.PHONY: help setup demo unit test check format soak clean
+.PHONY: help setup demo unit test check format notebooks soak clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ check: setup ## Check format, lint, types and the import contracts.
 format: setup ## Write the format that `make check` asks for.
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+notebooks: setup ## Execute the notebooks from end to end, as small as they can be.
+	@PARAMEDIC_NOTEBOOKS_QUICK=1 $(BIN)/python notebooks/execute.py
 
 soak: setup .tools/.installed ## Run storms and long benchmarks, which take an hour and are not part of CI.
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -m soak --timeout 7200

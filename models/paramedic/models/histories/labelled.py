@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MARGIN_SECONDS = 120
 """Before its onset, which people set late, and after its end, a fault may still be seen."""
-_SHORTEST_SECONDS = 120
+_SHORTEST_SECONDS = 90
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ def draw_against_peers(
     axes.plot(times, middle, color=_PEERS, label="their median")
     axes.plot(times, values[own], color=_ACCUSED, label=name_of(accused))
     axes.set_title(metric)
+    axes.set_xlabel("UTC")
     axes.legend(loc="best", fontsize="small")
 
 
@@ -76,7 +77,9 @@ def mark_faults(axes: Axes, history: JobHistory, faults: Sequence[KnownFault]) -
     for fault in faults:
         end = min(last, last if fault.end is None else fault.end)
         span: Any = (_time(fault.onset), _time(end))
-        axes.axvspan(*span, color=_FAULT, alpha=0.15, label=fault.kind)
+        axes.axvspan(*span, color=_FAULT, alpha=0.15, label=f"known: {fault.kind}")
+    if faults:
+        axes.legend(loc="best", fontsize="small")
 
 
 def draw_f1(axes: Axes, rows: Mapping[str, tuple[float, float, float]]) -> None:
