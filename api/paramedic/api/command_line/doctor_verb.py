@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.flags import chosen, path, positive, valued
+from paramedic.api.command_line.flags import chosen, path, positive, repeated, valued
 from paramedic.api.command_line.source_flags import (
     SETTING_FLAGS,
     add_source_flags,
@@ -23,13 +25,15 @@ if TYPE_CHECKING:
 _TEACHING = """\
 Looks for some seconds at what comes, and says what detection would miss: who speaks and who is
 silent, how often the data really say something new, which metrics lack and the line that brings
-each, how jobs would be found, whose clock is off, what was left out. Changes nothing. With
---storage it measures a place for checkpoints instead, and leaves nothing there.
+each, how jobs would be found, whose clock is off, what was left out, and how the pattern model
+fits. Changes nothing. With --recording it says instead what has drifted since that model was
+trained; with --storage it measures a place for checkpoints, and leaves nothing there.
 
 examples:
   paramedic doctor --prometheus http://prometheus:9090
   paramedic doctor --exporters hosts.txt --seconds 60
   curl -s http://gpu-node-7:9400/metrics | paramedic doctor -
+  paramedic doctor --recording recordings/this-week
   paramedic doctor --storage /checkpoints --state-gigabytes 10,100 --nodes 16
 
 exit codes:
@@ -61,8 +65,17 @@ def _add_flags(parser: ArgumentParser) -> None:
     valued(parser, "--seconds", "N", seconds, positive, _SECONDS)
     form = "lines for people on standard error, or one JSON object on standard output"
     chosen(parser, "--format", ("text", "json"), f"{form} (default: text)")
+    _add_drift_flags(parser)
     _add_storage_flags(parser)
     add_source_flags(parser)
+
+
+def _add_drift_flags(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("the pattern model")
+    words = "say what of it has drifted since the model was trained"
+    repeated(group, "--recording", "FOLDER", words, dest="recordings")
+    model = "a version, a model folder or shipped (default: the one in use)"
+    valued(group, "--model", "MODEL", model)
 
 
 def _add_storage_flags(parser: ArgumentParser) -> None:
@@ -79,17 +92,24 @@ def _add_storage_flags(parser: ArgumentParser) -> None:
 
 def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:
     del settings
+    if flags.recordings:
+        return extras.DRIFT
     return () if flags.storage is not None else packages_of_sources(flags)
 
 
 def _execute(call: Call) -> int:
     sources = source_request(call)
-    asked = [not sources.is_empty, call.flags.page is not None, call.flags.storage is not None]
-    if sum(asked) > 1:
-        raise UsageError("name either sources, or one page, or --storage")
-    if call.flags.storage is not None:
+    flags = call.flags
+    asked = [not sources.is_empty, flags.page is not None, flags.storage is not None]
+    if sum([*asked, bool(flags.recordings)]) > 1:
+        raise UsageError("name either sources, or one page, or --storage, or --recording")
+    if flags.model is not None and not flags.recordings:
+        raise UsageError("--model goes with --recording")
+    if flags.recordings:
+        return _drift(call)
+    if flags.storage is not None:
         return _storage(call)
-    if call.flags.page is not None:
+    if flags.page is not None:
         return _page(call)
     return _sources(call, sources)
 
@@ -99,14 +119,41 @@ def _sources(call: Call, sources: SourceRequest) -> int:
         hint = "" if call.flags.kafka is None else " (--kafka needs --kafka-topic here)"
         raise UsageError(
             "doctor needs something to look at: --prometheus URL, --exporters FILE, "
-            f"--kafka HOST:PORT --kafka-topic TOPIC, a page, or --storage FOLDER{hint}"
+            "--kafka HOST:PORT --kafka-topic TOPIC, a page, --recording FOLDER, or "
+            f"--storage FOLDER{hint}"
         )
     from paramedic.api.wiring.doctor import look_at_sources
 
     around, flags = call.surroundings, call.flags
     return look_at_sources(
-        sources, call.settings, flags.seconds, flags.format == "json", around.stdout, around.stderr
+        sources,
+        call.settings,
+        flags.seconds,
+        flags.format == "json",
+        around.stdout,
+        around.stderr,
+        _registry(call),
     )
+
+
+def _registry(call: Call) -> Path | None:
+    """Where the models are; None where nothing can read them."""
+    if not extras.is_installed("safetensors"):
+        return None
+    return call.surroundings.folder / call.settings.models.registry_folder
+
+
+def _drift(call: Call) -> int:
+    from paramedic.api.wiring.doctor_models import DriftRequest, look_at_drift
+
+    flags, around = call.flags, call.surroundings
+    request = DriftRequest(
+        recordings=tuple(map(path, flags.recordings)),
+        model=flags.model,
+        folder=around.folder,
+        registry=around.folder / call.settings.models.registry_folder,
+    )
+    return look_at_drift(request, flags.format == "json", around.stdout, around.stderr)
 
 
 def _page(call: Call) -> int:
@@ -125,7 +172,9 @@ def _page(call: Call) -> int:
         standard_input=sys.stdin.buffer.read,
     )
     as_json = flags.format == "json"
-    return look_at_page(request, call.settings, as_json, around.stdout, around.stderr)
+    return look_at_page(
+        request, call.settings, as_json, around.stdout, around.stderr, _registry(call)
+    )
 
 
 def _storage(call: Call) -> int:

@@ -18,13 +18,20 @@ REMEDIATE = ("sqlalchemy",)
 SIMULATE = ("numpy",)
 RECORDINGS = ("numpy", "pyarrow")
 MODELS = ("numpy", "safetensors")
+DRIFT = ("numpy", "pyarrow", "safetensors", "torch")
 TRAIN = ("numpy", "pyarrow", "safetensors", "torch", "pytorch_lightning")
 SERVE = ("fastapi", "pydantic", "prometheus_client", "sqlalchemy", "uvicorn")
 RUN = (*AGENT, *DIAGNOSE, *REMEDIATE, *SERVE)
 UP = (*DIAGNOSE, *REMEDIATE, *SERVE)
 DEMO = (*RUN, "rich")
 BENCH = ("numpy", "pytorch_lightning", "rich", "sklearn", "torch")
-_OF_OTHER_EXTRAS = {"pynvml": "nvml", "prometheus_client": "api"}
+_OF_OTHER_EXTRAS = {
+    "pynvml": "nvml",
+    "prometheus_client": "api",
+    "safetensors": "models",
+    "torch": "models",
+    "pytorch_lightning": "models",
+}
 """Packages that the extra of a verb may not bring."""
 
 
@@ -59,7 +66,8 @@ def require(
     if missing:
         beside = [_OF_OTHER_EXTRAS[package] for package in missing if package in _OF_OTHER_EXTRAS]
         is_there = extra.startswith("platform")  # which brings all but hardware's own
-        wanted = [extra, *(one for one in beside if not (is_there and one == "api"))]
+        needed = (one for one in beside if not (is_there and one in ("api", "models")))
+        wanted = dict.fromkeys([*extra.split(","), *needed])
         raise MissingExtraError(
             f"{verb} needs {', '.join(missing)}: pip install 'paramedic[{','.join(wanted)}]'"
         )

@@ -91,5 +91,5 @@ TRAIN = Verb(
     add_flags=_add_flags,
     packages=_packages,
     execute=_execute,
-    extra="ingest,models",
+    extra="ingest",
 )

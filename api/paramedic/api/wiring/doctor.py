@@ -46,11 +46,12 @@ class StorageRequest:
 
 def look_at_sources(
     request: SourceRequest, settings: Settings, seconds: float, as_json: bool,
-    stdout: TextIO, stderr: TextIO,
+    stdout: TextIO, stderr: TextIO, registry: Path | None = None,
 ) -> int:  # fmt: skip
     """Look at what comes for so long, and say what it lacks; 1 when the promise would not hold.
 
-    Raises PreflightError or CollectError when something cannot work.
+    `registry` is where the pattern model is; None leaves it out. Raises PreflightError,
+    CollectError or ModelError when something cannot work.
     """
     from paramedic.api.wiring.sources import check_prometheus, open_sources
     from paramedic.ingest.doctor.clocks import HOST_TIME
@@ -68,12 +69,14 @@ def look_at_sources(
     with stop_on_signals() as stop:
         looked = look(sources, seen, SystemClock(), stop, seconds)
     behind = behind_seconds(seen, time.time())
-    return _told(report_of(seen, looked, behind), as_json, stdout, stderr)
+    report = _with_model(report_of(seen, looked, behind), seen, registry)
+    return _told(report, as_json, stdout, stderr)
 
 
 def look_at_page(
-    request: DecodeRequest, settings: Settings, as_json: bool, stdout: TextIO, stderr: TextIO
-) -> int:
+    request: DecodeRequest, settings: Settings, as_json: bool, stdout: TextIO, stderr: TextIO,
+    registry: Path | None = None,
+) -> int:  # fmt: skip
     """The same of a page or a saved answer. Raises InputError for anything else."""
     from paramedic.api.wiring.decode import pages_of, read_text
     from paramedic.ingest.doctor.report import report_of
@@ -86,7 +89,8 @@ def look_at_page(
     seen = _examination(settings)
     for page in pages_of(text, contents, request):
         seen.take(page)
-    return _told(report_of(seen, None), as_json, stdout, stderr)
+    report = _with_model(report_of(seen, None), seen, registry)
+    return _told(report, as_json, stdout, stderr)
 
 
 def look_at_storage(request: StorageRequest, as_json: bool, stdout: TextIO, stderr: TextIO) -> int:
@@ -120,6 +124,15 @@ def _examination(settings: Settings) -> Examination:
 
     config = collect_config(settings)
     return Examination(TelemetryCleaner(), shipped_catalogue(), config.labels, config.tenancy)
+
+
+def _with_model(report: Report, seen: Examination, registry: Path | None) -> Report:
+    """With what the pattern model misses in it."""
+    if registry is None or not seen.pages:
+        return report
+    from paramedic.api.wiring.doctor_models import model_checks
+
+    return replace(report, checks=(*report.checks, *model_checks(registry, seen)))
 
 
 def _told(report: Report, as_json: bool, stdout: TextIO, stderr: TextIO) -> int:

@@ -95,7 +95,7 @@ def _title(version: int | None) -> str:
 
 
 def _added(registry: Registry, request: ModelsRequest) -> int:
-    artifact, manifest = _found(registry, request)
+    artifact, manifest = found_model(registry, request.model, request.folder)
     return registry.add(artifact, manifest, request.at)
 
 
@@ -131,7 +131,7 @@ def _row(registry: Registry, number: int) -> dict[str, object]:
 def _show(
     registry: Registry, request: ModelsRequest, as_json: bool, stdout: TextIO, stderr: TextIO
 ) -> int:
-    _artifact, manifest = _found(registry, request)
+    _artifact, manifest = found_model(registry, request.model, request.folder)
     if as_json:
         tell(stdout, json.dumps(asdict(manifest)) + "\n")
     else:
@@ -139,18 +139,22 @@ def _show(
     return 0
 
 
-def _found(registry: Registry, request: ModelsRequest) -> tuple[PatternArtifact, Manifest]:
-    """The model that was named, or the one in use. Raises ModelError or InputError."""
-    named = request.model
+def found_model(
+    registry: Registry, named: str | None, folder: Path
+) -> tuple[PatternArtifact, Manifest]:
+    """The model that was named, or the one in use; paths start at the folder.
+
+    Raises ModelError or InputError.
+    """
     version = registry.production() if named is None else _version_of(named)
     if version is not None:
         return registry.load(version)
     if named in (None, SHIPPED):
         return shipped_model()
-    folder = request.folder / str(named)
-    if not folder.is_dir():
+    place = folder / str(named)
+    if not place.is_dir():
         raise InputError(f"{named}: no such folder: name a version, a model folder or `{SHIPPED}`")
-    return load(folder)
+    return load(place)
 
 
 def _version_of(named: str | None) -> int | None:
@@ -175,9 +179,7 @@ def _verify(
 
 def _trouble(registry: Registry, request: ModelsRequest, name: str) -> str | None:
     try:
-        _found(
-            registry, ModelsRequest("verify", name, "", request.folder, registry.root, request.now)
-        )
+        found_model(registry, name, request.folder)
     except ModelError as error:
         return str(error)
     return None

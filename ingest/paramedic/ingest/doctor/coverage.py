@@ -51,6 +51,10 @@ class Coverage:
         found = set().union(*(self._rows.get(metric, set()) for metric in metrics))
         return found & everything
 
+    def metrics(self, entity: Entity) -> set[str]:
+        """The metrics of GPUs, or of hosts, of which anything is there."""
+        return {metric for metric in self._rows if self.rows_of((metric,), entity)}
+
     def gpus_of(self) -> Mapping[NodeName, int]:
         """How many GPUs every node has."""
         found: dict[NodeName, int] = defaultdict(int)

@@ -17,10 +17,10 @@ _WIDTH = max(len(level.value) for level in Level)
 _TROUBLES = (Level.MISSING, Level.WARNING)
 
 
-def lines_of(report: Report) -> Iterator[str]:
-    """The lines, without their ends."""
+def lines_of(report: Report, headline: str | None = None) -> Iterator[str]:
+    """The lines, without their ends; the headline is that of live telemetry unless one is given."""
     yield report.seen
-    yield _verdict(len(report.of(Level.MISSING)), len(report.of(Level.WARNING)))
+    yield headline or _verdict(len(report.of(Level.MISSING)), len(report.of(Level.WARNING)))
     yield ""
     troubles = [check for level in _TROUBLES for check in report.of(level)]
     for check in troubles:

@@ -84,6 +84,7 @@ class Registry:
         Raises RegistryError, ModelFileError or TamperedModelError.
         """
         record = self.record()
+        record.digest_of(number)
         artifact, manifest = load(self.folder_of(number))
         self._require(record, number, manifest)
         return artifact, replace(manifest, stages=record.history_of(number))
