@@ -14,7 +14,6 @@ import time
 from pathlib import Path
 
 import nbformat
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
@@ -26,8 +25,7 @@ def execute(path: Path, out: Path | None) -> None:
     """Execute one notebook. Raises CellExecutionError for the first cell that fails."""
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(path.parent)}}
-    kernel = AsyncKernelManager(kernel_name="python3", transport="ipc")  # no port for others
-    client = NotebookClient(notebook, km=kernel, timeout=_CELL_TIMEOUT_SECONDS, resources=resources)
+    client = NotebookClient(notebook, timeout=_CELL_TIMEOUT_SECONDS, resources=resources)
     client.execute()
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What the notebooks work with: recordings, a registry and a model, one's own or made up for trying.
+"""What the notebooks work with: recordings, a registry and a model, one's own or made up.
 
 PARAMEDIC_RECORDINGS               folders of recordings, separated as in PATH
 PARAMEDIC_MODELS_REGISTRY_FOLDER   the registry, as for every command
