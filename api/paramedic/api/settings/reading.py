@@ -35,8 +35,8 @@ NOT_SETTINGS = (
     "PARAMEDIC_SOURCE_TOKEN",
     "PARAMEDIC_SOURCE_PASSWORD",
 )
-"""Variables that Paramedic's processes hand to each other, and secrets; reading settings passes
-them over."""
+"""Variables that Paramedic's processes hand to each other, that notebooks read, and secrets;
+reading settings passes them over."""
 _TEST_PREFIX = "PARAMEDIC_TEST_"
 
 
