@@ -23,7 +23,7 @@ from paramedic.ingest.synthetic.faults.plan import FaultPlan, Symptom
 
 pytestmark = pytest.mark.long
 
-FIRST, SECONDS, ONSET = 6, 260, 130
+FIRST, SECONDS, ONSET = 6, 190, 100
 NODE = NodeName("node-0003")
 BASE = replace(
     configured(4, 2, work=replace(QUICK, checkpoint_every_seconds=60.0, checkpoint_seconds=4.0)),

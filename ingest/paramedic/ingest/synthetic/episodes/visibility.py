@@ -121,4 +121,5 @@ def _smooth(values: Floats) -> Floats:
 
 
 def _over(total: Floats, number: NDArray[Any]) -> Floats:
-    return np.divide(total, number, out=np.full(len(total), np.nan), where=number > 0)
+    mean: Floats = np.divide(total, number, out=np.full(len(total), np.nan), where=number > 0)
+    return mean
