@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -92,6 +94,24 @@ class Seeing:
 
     def examine(self, history: JobHistory) -> Exceedances:
         return Exceedances(history)
+
+
+class Fatal(Seeing):
+    """Ends its process, as the kernel does when memory is short."""
+
+    def examine(self, history: JobHistory) -> Exceedances:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return super().examine(history)
+
+
+class Stubborn(Seeing):
+    """Never comes back from a faulty test episode, and answers no SIGTERM."""
+
+    def examine(self, history: JobHistory) -> Exceedances:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while float(history.windows[Entity.NODE].values.max()) > 1.0:
+            signal.pause()
+        return super().examine(history)
 
 
 def silent(name: str = "minder") -> Seeing:

@@ -109,6 +109,23 @@ def test_the_report_is_plain_json_with_the_fields_of_the_formats(tmp_path: Path)
     assert fields["real"] == []
 
 
+def test_the_order_of_the_kept_lines_changes_nothing(tmp_path: Path) -> None:
+    before, _heard = ran(tmp_path, Seeing(), silent())
+    for name in ("episodes.jsonl", "results.jsonl"):
+        lines = (tmp_path / name).read_text().splitlines(keepends=True)
+        (tmp_path / name).write_text("".join(reversed(lines)))
+    after, heard = ran(tmp_path, Seeing(), silent())
+    assert heard.stages == []
+    assert after == before
+
+
+def test_ours_alone_is_compared_with_nobody_and_so_are_rivals_alone(tmp_path: Path) -> None:
+    ours, _heard = ran(tmp_path, Seeing())
+    assert (ours.comparisons, ours.promises) == ({}, ())
+    rivals, _heard = ran(tmp_path, silent(), silent("max_z"))
+    assert (rivals.comparisons, rivals.promises) == ({}, ())
+
+
 @pytest.mark.connected
 def test_processes_of_their_own_find_the_same(tmp_path: Path) -> None:
     alone, _heard = ran(tmp_path / "alone", Seeing(), silent())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -15,7 +15,7 @@ from paramedic.diagnosis.benchmark.errors import WorkerLostError
 from paramedic.diagnosis.benchmark.working import Examined, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from paramedic.diagnosis.benchmark.episodes import Drawn, EpisodeSource
     from paramedic.diagnosis.benchmark.ledger import ResultsLedger
@@ -47,13 +47,15 @@ class Task:
 class Crew(Protocol):
     """Does the work, in this process or in others."""
 
-    def train(self, detectors: Sequence[FaultyMachineDetector]) -> Iterator[FaultyMachineDetector]:
+    def train(
+        self, detectors: Sequence[FaultyMachineDetector]
+    ) -> Generator[FaultyMachineDetector, None, None]:
         """Trained ones, in the order in which they are done."""
         ...
 
     def examine(
         self, detectors: Sequence[FaultyMachineDetector], tasks: Sequence[Task]
-    ) -> Iterator[Examined]:
+    ) -> Generator[Examined, None, None]:
         """What came of each task, in the order in which they are done."""
         ...
 
@@ -64,7 +66,9 @@ class LoneCrew:
 
     source: EpisodeSource
 
-    def train(self, detectors: Sequence[FaultyMachineDetector]) -> Iterator[FaultyMachineDetector]:
+    def train(
+        self, detectors: Sequence[FaultyMachineDetector]
+    ) -> Generator[FaultyMachineDetector, None, None]:
         """Train one after the other."""
         worker = Worker(self.source, detectors)
         for names in sharing(detectors):
@@ -72,7 +76,7 @@ class LoneCrew:
 
     def examine(
         self, detectors: Sequence[FaultyMachineDetector], tasks: Sequence[Task]
-    ) -> Iterator[Examined]:
+    ) -> Generator[Examined, None, None]:
         """Examine one after the other."""
         worker = Worker(self.source, detectors)
         yield from (worker.examine(task.drawn, task.detectors) for task in tasks)
@@ -85,7 +89,9 @@ class ProcessCrew:
     source: EpisodeSource
     processes: int
 
-    def train(self, detectors: Sequence[FaultyMachineDetector]) -> Iterator[FaultyMachineDetector]:
+    def train(
+        self, detectors: Sequence[FaultyMachineDetector]
+    ) -> Generator[FaultyMachineDetector, None, None]:
         """Train side by side."""
         with self._pool(detectors) as pool:
             tasks = [pool.submit(working.train, names) for names in sharing(detectors)]
@@ -94,7 +100,7 @@ class ProcessCrew:
 
     def examine(
         self, detectors: Sequence[FaultyMachineDetector], tasks: Sequence[Task]
-    ) -> Iterator[Examined]:
+    ) -> Generator[Examined, None, None]:
         """Examine side by side."""
         with self._pool(detectors) as pool:
             yield from _as_done(
@@ -160,13 +166,15 @@ def run(
         return
     progress.stage("training", len(untrained))
     trained = []
-    for detector in crew.train(untrained):
-        trained.append(detector)
-        progress.advance(detector.name)
+    with closing(crew.train(untrained)) as done:
+        for detector in done:
+            trained.append(detector)
+            progress.advance(detector.name)
     progress.stage("examining", len(tasks))
-    for examined in crew.examine(trained, tasks):
-        ledger.add(examined.facts, examined.results)
-        progress.advance(examined.facts.name)
+    with closing(crew.examine(trained, tasks)) as episodes_done:
+        for examined in episodes_done:
+            ledger.add(examined.facts, examined.results)
+            progress.advance(examined.facts.name)
 
 
 def _tasks(

@@ -1,0 +1,79 @@
+"""What a worker does, and what becomes of workers when something goes wrong."""
+
+from __future__ import annotations
+
+import multiprocessing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from diagnosis.benchmark.staged import Fatal, Heard, Seeing, StagedSource, Stubborn, silent
+from paramedic.diagnosis.benchmark.episodes import Drawn, Episode, Part
+from paramedic.diagnosis.benchmark.errors import WorkerLostError
+from paramedic.diagnosis.benchmark.ledger import ResultsLedger
+from paramedic.diagnosis.benchmark.running import ProcessCrew, run
+from paramedic.diagnosis.benchmark.working import Worker
+
+TEST = StagedSource().draw(Part.TEST)[1]
+
+
+@dataclass(frozen=True)
+class Counting(StagedSource):
+    lived: list[str] = field(default_factory=list)
+
+    def live(self, drawn: Drawn) -> Episode:
+        self.lived.append(drawn.name)
+        return super().live(drawn)
+
+
+def test_training_jobs_are_lived_once_for_all_detectors() -> None:
+    source, seeing, other = Counting(), Seeing(), Seeing("other")
+    worker = Worker(source, [seeing, other])
+    trained = worker.train(["paramedic"]) + worker.train(["other"])
+    assert [one.name for one in trained] == ["paramedic", "other"]
+    assert source.lived == [f"train-{n}" for n in range(4)]
+    assert (seeing.learned_from, other.learned_from) == ([4], [4])
+
+
+def test_an_episode_is_lived_once_for_all_detectors_and_each_pays_its_own_time() -> None:
+    ticks = iter([0.0, 2.0, 10.0, 10.5])
+    source = Counting()
+    worker = Worker(source, [Seeing(), silent()], clock=lambda: next(ticks))
+    examined = worker.examine(TEST, ["paramedic", "minder"])
+    assert source.lived == ["test-1"]
+    assert [one.compute_seconds for one in examined.results] == [2.0, 0.5]
+    assert set(examined.results[0].alarms) == {0.1, 0.5, 9.0}
+
+
+def test_only_who_is_asked_examines() -> None:
+    worker = Worker(StagedSource(), [Seeing(), silent()])
+    assert [one.detector for one in worker.examine(TEST, ["minder"]).results] == ["minder"]
+
+
+@pytest.mark.connected
+def test_a_lost_worker_is_one_line_and_what_was_done_is_kept(tmp_path: Path) -> None:
+    source, ledger = StagedSource(), ResultsLedger(tmp_path, {})
+    run(source, [silent()], ledger, ProcessCrew(source, 1), Heard())
+    with pytest.raises(WorkerLostError, match="goes on where it stopped"):
+        run(source, [silent(), Fatal()], ledger, ProcessCrew(source, 1), Heard())
+    assert ResultsLedger(tmp_path, {}).has("test-1", "minder")
+
+
+class Impatient(Heard):
+    """Presses Ctrl-C when the first episode is done."""
+
+    def advance(self, words: str) -> None:
+        if words.startswith("validation"):
+            raise KeyboardInterrupt
+
+
+@pytest.mark.connected
+def test_nobody_waits_for_workers_when_the_run_is_broken_off(tmp_path: Path) -> None:
+    source, ledger = StagedSource(), ResultsLedger(tmp_path, {})
+    crew = ProcessCrew(source, 2)
+    with pytest.raises(KeyboardInterrupt) as broken_off:
+        run(source, [silent(), Stubborn("other")], ledger, crew, Impatient())
+    assert multiprocessing.active_children() == []
+    assert broken_off.traceback
+    assert ledger.results
