@@ -15,6 +15,7 @@ from paramedic.ingest.contract import NodeName
 from paramedic.ingest.recordings.errors import RecordingExistsError, RecordingWriteError
 from paramedic.ingest.synthetic.cluster import SyntheticCluster
 from paramedic.ingest.synthetic.configuration import Observation
+from paramedic.ingest.synthetic.faults.catalogue import FAULTS
 from paramedic.ingest.synthetic.faults.plan import FaultPlan
 from paramedic.ingest.synthetic.recording import record
 
@@ -45,6 +46,18 @@ def test_labels_lie_beside_the_recording_and_not_in_it(tmp_path: Path) -> None:
     assert [fault["kind"] for fault in labels["faults"]] == ["tensor_loss"]
     inside = b"".join(file.read_bytes() for file in (tmp_path / "r").iterdir())
     assert b"tensor_loss" not in inside
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_any_fault_of_the_catalogue_can_be_recorded(tmp_path: Path, kind: str) -> None:
+    fault = replace(FAULT, kind=kind, onset=4)
+    cluster = SyntheticCluster(replace(CONFIG, faults=(fault,)))
+    record(cluster, tmp_path / "r", tmp_path / "labels.json", 4, first=3)
+    (label,) = json.loads((tmp_path / "labels.json").read_text())["faults"]
+    assert (label["kind"], label["onset"]) == (kind, "2026-01-01T00:00:04Z")
+    known = {**FAULTS[kind].effects, **FAULTS[kind].flags}
+    assert label["effects"]
+    assert set(label["effects"]) <= set(known)
 
 
 def test_events_begin_with_the_job_and_its_members(tmp_path: Path) -> None:

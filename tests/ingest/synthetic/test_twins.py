@@ -16,7 +16,7 @@ from paramedic.ingest.synthetic.episodes.plan import EpisodePlan, Split
 from paramedic.ingest.synthetic.episodes.visibility import (
     visible_beside,
     visible_metrics,
-    without_faults,
+    without_first_fault,
 )
 from paramedic.ingest.synthetic.faults.catalogue import FAULTS
 from paramedic.ingest.synthetic.faults.plan import FaultPlan, Symptom
@@ -133,7 +133,7 @@ def test_a_strong_fault_shows_in_more_metrics_than_one_at_the_edge_of_the_noise(
 def test_nothing_is_visible_where_nothing_breaks() -> None:
     assert visible_metrics(planned(None)) == frozenset()
     fault = FaultPlan("straggler", NODE, 1, onset=ONSET)
-    assert without_faults(planned(fault)) == planned(None)
+    assert without_first_fault(planned(fault)) == planned(None)
 
 
 def test_a_machine_that_is_gone_shows_everywhere() -> None:
