@@ -16,7 +16,7 @@ from paramedic.ingest.synthetic.episodes.plan import EpisodePlan, Split
 from paramedic.ingest.synthetic.episodes.visibility import (
     visible_beside,
     visible_metrics,
-    without_first_fault,
+    without_faults,
 )
 from paramedic.ingest.synthetic.faults.catalogue import FAULTS
 from paramedic.ingest.synthetic.faults.plan import FaultPlan, Symptom
@@ -133,9 +133,19 @@ def test_a_strong_fault_shows_in_more_metrics_than_one_at_the_edge_of_the_noise(
 def test_nothing_is_visible_where_nothing_breaks() -> None:
     assert visible_metrics(planned(None)) == frozenset()
     fault = FaultPlan("straggler", NODE, 1, onset=ONSET)
-    assert without_first_fault(planned(fault)) == planned(None)
+    assert without_faults(planned(fault)) == planned(None)
 
 
 def test_a_machine_that_is_gone_shows_everywhere() -> None:
     metrics = {m for window in well().windows.values() for m in window.metrics}
     assert len(visible_beside(hurt("machine_unreachable"), well())) > 0.8 * len(metrics)
+
+
+def test_what_other_machines_show_is_not_counted() -> None:
+    mine = FaultPlan("nic_dropout", NODE, onset=ONSET, symptoms=(Symptom("symbol_errors", 0.9),))
+    other = FaultPlan("straggler", NodeName("node-0001"), 0, onset=ONSET,
+                      symptoms=(Symptom("slower_work", 0.6),))  # fmt: skip
+    plan = planned(mine)
+    both = replace(plan, cluster=replace(plan.cluster, faults=(mine, other)))
+    assert "compute_seconds" in visible_beside(live(planned(other)), well())
+    assert "compute_seconds" not in visible_beside(live(both), well())

@@ -1,4 +1,4 @@
-"""How many metrics show a fault at all: the episode beside its twin without the fault.
+"""How many metrics show a fault at all: the episode beside its twin in which nothing breaks.
 
 A metric shows the fault where the broken machine departs from its peers by more than four standard
 deviations of its own past, in means over 40 seconds, for at least a quarter of the time; or where
@@ -7,8 +7,8 @@ it is no longer there. What everybody has to bear alike is no departure of anybo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,25 +30,35 @@ _LEAST_RATIO = 5e-4
 
 def visible_metrics(plan: EpisodePlan) -> frozenset[str]:
     """The metrics that show the plan's first fault, at its machine; none where nothing breaks."""
-    return visible_beside(live(plan), live(without_first_fault(plan)))
+    return visible_beside(live(plan), live(without_faults(plan)))
 
 
-def without_first_fault(plan: EpisodePlan) -> EpisodePlan:
-    """The same episode, in which one thing less breaks."""
-    return replace(plan, cluster=replace(plan.cluster, faults=plan.cluster.faults[1:]))
+def without_faults(plan: EpisodePlan) -> EpisodePlan:
+    """The same episode, in which nothing breaks."""
+    return replace(plan, cluster=replace(plan.cluster, faults=()))
 
 
 def visible_beside(episode: LivedEpisode, twin: LivedEpisode) -> frozenset[str]:
     """The same of episodes that have been lived."""
     if not episode.labels:
         return frozenset()
-    label = episode.labels[0]
     pairs = ((window, twin.windows[entity]) for entity, window in episode.windows.items())
-    return frozenset(metric for hurt, well in pairs for metric in _visible(hurt, well, label))
+    shown = (metric for hurt, well in pairs for metric in _visible(hurt, well, episode.labels))
+    return frozenset(shown)
 
 
-def _visible(hurt: Window, well: Window, label: FaultLabel) -> Iterator[str]:
-    mine = _struck(hurt, label)
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Rows that are compared."""
+
+    mine: Booleans
+    others: Booleans
+    """Struck by nothing."""
+
+
+def _visible(hurt: Window, well: Window, labels: Sequence[FaultLabel]) -> Iterator[str]:
+    struck = [_struck(hurt, label) for label in labels]
+    sides, label = _Sides(struck[0], ~np.logical_or.reduce(struck)), labels[0]
     onset = label.onset - hurt.first_second
     until = min(
         (second - hurt.first_second for second in (label.end, label.halted_at) if second),
@@ -56,20 +66,20 @@ def _visible(hurt: Window, well: Window, label: FaultLabel) -> Iterator[str]:
     )
     when = slice(onset, until)
     for at, metric in enumerate(hurt.metrics):
-        if _seen(hurt, at, mine, when) < (1.0 - _ABSENT_RATIO) * _seen(well, at, mine, when):
+        if _seen(hurt, at, sides, when) < (1.0 - _ABSENT_RATIO) * _seen(well, at, sides, when):
             yield metric
         else:
             least = _LEAST_RATIO * _level(well, at) + _LEAST_DEVIATION
-            apart = _apart(hurt, at, mine), _apart(well, at, mine)
+            apart = _apart(hurt, at, sides), _apart(well, at, sides)
             if _departs(*apart, when, least):
                 yield metric
 
 
-def _seen(window: Window, metric: int, mine: Booleans, when: slice) -> float:
+def _seen(window: Window, metric: int, sides: _Sides, when: slice) -> float:
     """How often the struck rows were observed for each time that the others were."""
     seen = window.observed[:, metric, when]
-    others = float(seen[~mine].mean())
-    return float(seen[mine].mean()) / others if others > 0.0 else 1.0
+    others = float(seen[sides.others].mean())
+    return float(seen[sides.mine].mean()) / others if others > 0.0 else 1.0
 
 
 def _struck(window: Window, label: FaultLabel) -> Booleans:
@@ -82,10 +92,11 @@ def _struck(window: Window, label: FaultLabel) -> Booleans:
     ])  # fmt: skip
 
 
-def _apart(window: Window, metric: int, mine: Booleans) -> Floats:
+def _apart(window: Window, metric: int, sides: _Sides) -> Floats:
     """How far the struck rows are from the others, in means over some seconds."""
     values, seen = window.values[:, metric], window.observed[:, metric]
-    return _smooth(_mean_of(values[mine], seen[mine]) - _mean_of(values[~mine], seen[~mine]))
+    mine, others = (_mean_of(values[one], seen[one]) for one in (sides.mine, sides.others))
+    return _smooth(mine - others)
 
 
 def _level(window: Window, metric: int) -> float:
