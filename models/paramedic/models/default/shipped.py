@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paramedic.models.pattern.artifact import PatternArtifact
     from paramedic.models.registry.manifest import Manifest
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "model"
 """A wheel is unpacked before it is used, so its files are files."""
 
 
