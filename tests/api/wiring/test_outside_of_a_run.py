@@ -11,6 +11,7 @@ import pytest
 from paramedic.api.demo.child import child_verb
 from paramedic.api.wiring.observing import placements, read_batch, subscribe_to_all
 from paramedic.ingest.batch.encode import encode
+from paramedic.ingest.batch.json_form import write_json
 from paramedic.ingest.bus.embedded.broker import EmbeddedBroker
 from paramedic.ingest.contract import (
     BusAddressError,
@@ -45,6 +46,7 @@ def test_an_address_that_is_none_is_refused() -> None:
 def test_a_batch_is_read_as_it_was_written_and_nothing_else_is() -> None:
     batch = TelemetryBatch(JobName("train"), 0, int(NOON.timestamp()), ())
     assert read_batch(encode(batch)) == batch
+    assert read_batch(write_json(batch)) == batch
     with pytest.raises(ContractError):
         read_batch(b"no batch")
 

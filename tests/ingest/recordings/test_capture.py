@@ -18,6 +18,7 @@ from ingest.recordings.recorded import (
 )
 from paramedic.ingest.agent.clock import FakeClock
 from paramedic.ingest.batch.encode import encode
+from paramedic.ingest.batch.json_form import write_json
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.contract import (
     Entity,
@@ -90,6 +91,15 @@ def test_a_batch_keeps_its_values_generation_and_arrival(tmp_path: Path) -> None
     assert isinstance(moment.fact, TelemetryBatch)
     assert (moment.fact.generation, moment.fact.second) == (3, START + 4)
     assert moment.fact.tables[0].columns["loss"].tolist() == [0.1, 2.5]  # type: ignore[attr-defined]
+
+
+def test_a_batch_in_json_is_recorded_as_its_binary_form_is(tmp_path: Path) -> None:
+    binary, told = Studio(tmp_path / "b"), Studio(tmp_path / "j")
+    said = batch(5, {"a": 2.5, "b": 3.5}, generation=2)
+    binary.hear(said, at=8.0)
+    told.capture.take(Message(Topic.TELEMETRY, f"{JOB}/0", write_json(said), offset=0), START + 8.0)
+    assert (told.lines, told.capture.unreadable) == ([], 0)
+    assert told.read() == binary.read()
 
 
 def test_gpu_rows_keep_the_generation_that_they_came_with(tmp_path: Path) -> None:

@@ -42,9 +42,9 @@ def subscribe_to_all(bus_address: str) -> Subscription:
 
 def read_batch(payload: bytes) -> TelemetryBatch:
     """The telemetry batch of a message. Raises ContractError when it is none."""
-    from paramedic.ingest.batch.decode import decode
+    from paramedic.ingest.batch.json_form import read_batch as read_either_form
 
-    return decode(payload)
+    return read_either_form(payload)
 
 
 def placements(control_socket: Path, job: str) -> tuple[Placement, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from paramedic.ingest.batch.decode import decode
+from paramedic.ingest.batch.json_form import read_batch
 from paramedic.ingest.contract import (
     BusUnavailableError,
     ContractError,
@@ -273,4 +273,4 @@ def _read(message: Message) -> TelemetryBatch | Event:
     """What a message says. Raises ContractError."""
     if message.topic is Topic.EVENTS:
         return Event.from_json(message.payload)
-    return decode(message.payload)
+    return read_batch(message.payload)
