@@ -53,6 +53,8 @@ def recording(tmp_path: Path) -> Path:
          "r holds no telemetry from 2030-01-01T00:00:00Z; it holds from 2026-01-01T00:00:00Z to "),
         (["capture", "--out", "x", "--cut", "r", "--from", "2026-01-02", "--to", "2026-01-01"],
          "--from 2026-01-02T00:00:00+00:00 is later than --to 2026-01-01T00:00:00+00:00: exchange"),
+        (["capture", "--out", "x", "--cut", "r", "--job", "gpt"],
+         "r holds nothing of job gpt; it holds llama-7b"),
         (["capture", "--out", "r", "--cut", "r"], "holds a recording already"),
         (["decode", ""], "nothing is named: name a file, an address, or - for standard input"),
     ],

@@ -52,7 +52,8 @@ class Cutting:
 def cut(source: Path, target: Path, stretch: Stretch, job: JobName | None) -> Cutting:
     """Write a recording of what a ring or recording holds of a stretch of time.
 
-    Raises CutError when that is nothing, or when the ring holds several jobs and none is named;
+    Raises CutError when that is nothing, when another job is named than there is, or when the ring
+    holds several jobs and none is named;
     RecordingError when something cannot be read or written.
     """
     folders = _folders_of(source, job)
@@ -73,9 +74,9 @@ def cut(source: Path, target: Path, stretch: Stretch, job: JobName | None) -> Cu
 
 def _folders_of(source: Path, job: JobName | None) -> list[Path]:
     """The recordings of one job, oldest first."""
-    if (source / JOB_FILE).exists():
-        return [source]
-    found = [folder for folder in segments(source) if (folder / JOB_FILE).exists()]
+    is_recording = (source / JOB_FILE).exists()
+    everything = [source] if is_recording else segments(source)
+    found = [folder for folder in everything if (folder / JOB_FILE).exists()]
     jobs = {folder: read_description(folder).job for folder in found}
     names = sorted(set(jobs.values()))
     if job is None and len(names) > 1:
