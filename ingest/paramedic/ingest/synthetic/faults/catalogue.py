@@ -63,7 +63,7 @@ FAULTS: Mapping[str, FaultKind] = {
         },
         share=0.389,
         stops=(StopKind.CRASH, StopKind.CRASH, StopKind.BLOCKED),
-        stop_ratio=0.4,
+        stop_ratio=0.33,
         flags={
             "uncorrected_errors": in_counters.uncorrected_errors,
             "row_remapping": in_counters.row_remapping,
@@ -86,7 +86,7 @@ FAULTS: Mapping[str, FaultKind] = {
         },
         share=0.146,
         stops=(StopKind.CRASH, StopKind.HANG, StopKind.BLOCKED),
-        stop_ratio=0.45,
+        stop_ratio=0.4,
         whole_node_ratio=0.15,
         flags={"xid_13": driver_error(13), "xid_31": driver_error(31), "xid_43": driver_error(43)},
     ),

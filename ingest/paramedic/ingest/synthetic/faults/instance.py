@@ -11,10 +11,12 @@ from paramedic.ingest.synthetic.errors import UnknownFaultError
 from paramedic.ingest.synthetic.faults.catalogue import FaultKind, kind_of
 from paramedic.ingest.synthetic.faults.plan import FaultPlan, Loudness, Stop, StopKind, Symptom
 
-_ALONE_RATIO = 0.6
+_ALONE_RATIO = 0.65
 """How often an instance shows one effect only."""
-_NARROW_RATIO = 0.8
+_NARROW_RATIO = 0.9
 """How often that is one that shows in a single metric."""
+_FEW_RATIO = 0.45
+"""Of those that show several, how many stop at each next one; the others show more."""
 _NARROW = frozenset({
     "corrected_errors", "hot_memory", "scrubbing", "leaking_card", "leaking_memory",
     "restless_kernel", "pcie_replays", "narrow_pcie", "nvlink_errors", "symbol_errors",
@@ -66,7 +68,7 @@ def _chosen(names: list[str], rng: np.random.Generator) -> list[str]:
         narrow = [name for name in names if name in _NARROW]
         among = narrow if narrow and rng.random() < _NARROW_RATIO else names
         return [among[int(rng.integers(len(among)))]]
-    number = int(rng.integers(1, len(names) + 1))
+    number = min(len(names), 1 + int(rng.geometric(_FEW_RATIO)))
     return [names[at] for at in sorted(rng.permutation(len(names))[:number].tolist())]
 
 
