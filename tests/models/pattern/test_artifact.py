@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+
 from paramedic.models.pattern.artifact import PatternArtifact
 
 _MODEL = PatternArtifact(
@@ -17,8 +18,8 @@ _MODEL = PatternArtifact(
 def test_equal_models_have_one_digest_in_whatever_order_they_were_put_together() -> None:
     other = replace(
         _MODEL,
-        settings=dict(reversed(_MODEL.settings.items())),
-        tensors=dict(reversed(_MODEL.tensors.items())),
+        settings=dict(reversed(list(_MODEL.settings.items()))),
+        tensors=dict(reversed(list(_MODEL.tensors.items()))),
     )
 
     assert other.digest() == _MODEL.digest()

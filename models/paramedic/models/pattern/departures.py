@@ -15,6 +15,7 @@ import numpy as np
 
 from paramedic.models.pattern.metric_kinds import Family, family_of
 from paramedic.models.pattern.reading import Reader
+from paramedic.models.pattern.spread import usual_spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,9 +32,8 @@ _FINEST = {Family.COUNT: 0.3, Family.GROWTH: 0.3, Family.STATE: 0.25, Family.ABS
 _FORGIVEN_SHARE = 0.15
 _FORGIVEN_SPREADS = 4.0
 """A steady difference is taken off up to this share of the level, or so many usual ones."""
-_MEAN_OF_NORMAL = 0.7979
-_UPPER_QUANTILE, _NORMAL_UPPER = 0.8, 1.13
-"""Of means of ten absolute values of a normal variable."""
+_OF_BLOCK_MEANS = 0.6745 / 0.7979
+"""Means of a block's absolute values lie close to their mean, not to their median."""
 _LARGEST_GROWTH = 2.0
 _STARTLING = 3.0
 """Who is so far out on average over a block teaches little: a fault is not learnt as usual."""
@@ -147,14 +147,8 @@ class DepartureStream:
         self._steady = np.where(is_known & self._has_past, kept, self._steady)
 
     def _learn_scatter(self, away: Floats) -> None:
-        """The usual distance, robust: half of all rows, or most, whichever say more."""
-        ordered = np.sort(away, axis=1)
-        count = np.count_nonzero(~np.isnan(away), axis=1, keepdims=True)
-        last = np.maximum(count - 1, 0)
-        half = np.take_along_axis(ordered, last // 2, axis=1)
-        most = np.take_along_axis(ordered, (last * _UPPER_QUANTILE).astype(np.intp), axis=1)
-        usual = np.maximum(half, most / _NORMAL_UPPER) / _MEAN_OF_NORMAL
-        usual = np.where(count > 0, usual, self._scatter)
+        usual = usual_spread(away) * _OF_BLOCK_MEANS
+        usual = np.where(np.isnan(usual), self._scatter, usual)
         known = self._scatter > 0
         believed = np.where(known, np.minimum(usual, _LARGEST_GROWTH * self._scatter), usual)
         self._scatter = _followed(self._scatter, believed, self._weight())

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paramedic.models.detection import Alarm
-from paramedic.models.pattern.evidence import Evidence, EvidenceStream
+from paramedic.models.pattern.errors import TrainingError
+from paramedic.models.pattern.following import evidence_of
 from paramedic.models.pattern.scorer import PatternReader
 from paramedic.models.pattern.settings import PatternSettings
 from paramedic.models.training.fit_settings import FitSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from paramedic.ingest.contract import NodeName
     from paramedic.models.history import JobHistory
     from paramedic.models.pattern.artifact import PatternArtifact
+    from paramedic.models.pattern.evidence import Evidence
 
 _QUIET_SECONDS = 60
+
+
+class TrainedOnce:
+    """A model that several detectors share: the first that is trained fits it for all."""
+
+    def __init__(self, artifact: PatternArtifact | None, settings: FitSettings) -> None:
+        self._settings = settings
+        self.artifact = artifact
+
+    def train(self, histories: Iterable[JobHistory]) -> None:
+        """Fit the model, unless there is one."""
+        from paramedic.models.training.fitting import fit
+
+        if self.artifact is None:
+            self.artifact = fit(list(histories), self._settings)
 
 
 class PatternDetector:
@@ -31,54 +49,36 @@ class PatternDetector:
     def __init__(
         self,
         artifact: PatternArtifact | None = None,
-        settings: PatternSettings | None = None,
         name: str = "paramedic",
+        left_out: Mapping[str, bool] | None = None,
         fit_settings: FitSettings | None = None,
     ) -> None:
-        """`settings`: a variant of the decision; what the artifact was trained with by default."""
+        """`left_out`: settings of the pattern model that are other than trained, for ablations."""
         self.name = name
         self.thresholds: Sequence[float] = tuple(np.geomspace(20, 5000, 41).round(1).tolist())
-        self._fit_settings = fit_settings or FitSettings()
-        self._settings = settings
-        self._reader: PatternReader | None = None
-        if artifact is not None:
-            self._take(artifact)
+        self.model = TrainedOnce(artifact, fit_settings or FitSettings())
+        self._left_out = dict(left_out or {})
 
     def train(self, histories: Iterable[JobHistory]) -> None:
         """Fit a model, unless one was given."""
-        from paramedic.models.training.fitting import fit
-
-        if self._reader is None:
-            self._take(fit(list(histories), self._fit_settings))
+        self.model.train(histories)
 
     def examine(self, history: JobHistory) -> PatternExamination:
         """Score the whole history. Raises TrainingError before training."""
-        from paramedic.models.pattern.errors import TrainingError
-
-        if self._reader is None:
-            raise TrainingError(f"{self.name} has no model yet: train it, or give it an artifact")
         return examine(self._reader, history)
 
-    def _take(self, artifact: PatternArtifact) -> None:
-        kept = PatternSettings.of(artifact.settings)
-        self._reader = PatternReader(artifact, kept if self._settings is None else self._settings)
+    @cached_property
+    def _reader(self) -> PatternReader:
+        artifact = self.model.artifact
+        if artifact is None:
+            raise TrainingError(f"{self.name} has no model yet: train it, or give it an artifact")
+        settings = PatternSettings.of({**artifact.settings, **self._left_out})
+        return PatternReader(artifact, settings)
 
 
 def examine(reader: PatternReader, history: JobHistory) -> PatternExamination:
     """Evidence against every machine in every slot of a history."""
-    scorer = reader.scorer(history.windows, history.description)
-    stream = EvidenceStream(scorer.panels, history.nodes, reader.settings)
-    slots = len(history.seconds)
-    step = reader.settings.block_slots
-    parts = [
-        stream.advance(scorer.advance(history.windows, slice(at, min(at + step, slots))))
-        for at in range(0, slots, step)
-    ]
-    nodes = len(history.nodes)
-    evidence = Evidence(
-        np.concatenate([np.zeros((0, nodes)), *(one.nats for one in parts)]),
-        np.concatenate([np.zeros((0, nodes), np.int16), *(one.gpu for one in parts)]),
-    )
+    evidence = evidence_of(reader, history)
     return PatternExamination(history.nodes, history.seconds, evidence, reader.settings)
 
 
@@ -120,13 +120,23 @@ class PatternExamination:
         return Alarm(self.seconds[slot], names, score, gpu=None if gpu < 0 else gpu)
 
 
-def ablations(artifact: PatternArtifact) -> tuple[PatternDetector, ...]:
-    """The detector without one of its ideas at a time."""
-    whole = PatternSettings.of(artifact.settings)
-    left_out = {
-        "paramedic_no_network": replace(whole, use_network=False),
-        "paramedic_no_calibration": replace(whole, use_network=False, use_calibration=False),
-        "paramedic_whole_job": replace(whole, use_roles=False),
-        "paramedic_single_metric": replace(whole, add_metrics=False),
-    }
-    return tuple(PatternDetector(artifact, one, name) for name, one in left_out.items())
+_ABLATIONS: Mapping[str, Mapping[str, bool]] = {
+    "paramedic": {},
+    "paramedic_no_network": {"use_network": False},
+    "paramedic_no_calibration": {"use_network": False, "use_calibration": False},
+    "paramedic_whole_job": {"use_roles": False},
+    "paramedic_single_metric": {"add_metrics": False},
+}
+
+
+def pattern_detectors(
+    artifact: PatternArtifact | None = None, fit_settings: FitSettings | None = None
+) -> tuple[PatternDetector, ...]:
+    """The detector, then without one of its ideas at a time; all share one model."""
+    found = tuple(
+        PatternDetector(artifact, name, left_out, fit_settings)
+        for name, left_out in _ABLATIONS.items()
+    )
+    for one in found[1:]:
+        one.model = found[0].model
+    return found

@@ -2,7 +2,7 @@
 than its peers.
 
 What every metric says beyond what is usual adds up, so that one that shouts and several that murmur
-both count; what the median of the other machines comes to is taken off, because who waits for a
+both count; what most of the other machines come to is taken off, because who waits for a
 slow machine looks odd as well.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.models.leave_one_out import leave_one_out_median
+from paramedic.models.leave_one_out import leave_one_out_quantiles
 from paramedic.models.pattern.panels import PanelKind
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from paramedic.ingest.contract import NodeName
     from paramedic.models.pattern.panels import Panel
     from paramedic.models.pattern.settings import PatternSettings
+    from paramedic.models.pattern.tails import Tails
 
     Singles = NDArray[np.float32]
     Floats = NDArray[np.float64]
@@ -37,15 +38,32 @@ class Evidence:
     """What has added up against each node."""
     gpu: NDArray[np.int16]
     """The index of the node's GPU that is oddest by far; -1: none in particular."""
+    excess: Floats
+    """What spoke against each node in each slot more than against most others, in nats."""
+
+    @classmethod
+    def joined(cls, parts: Sequence[Evidence], nodes: int) -> Evidence:
+        """One after the other."""
+        nothing = np.zeros((0, nodes))
+        return cls(
+            np.concatenate([nothing, *(one.nats for one in parts)]),
+            np.concatenate([nothing.astype(np.int16), *(one.gpu for one in parts)]),
+            np.concatenate([nothing, *(one.excess for one in parts)]),
+        )
 
 
 class EvidenceStream:
     """Adds up scores of panels by node, slot after slot or some at once."""
 
     def __init__(
-        self, panels: Sequence[Panel], nodes: Sequence[NodeName], settings: PatternSettings
+        self,
+        panels: Sequence[Panel],
+        nodes: Sequence[NodeName],
+        settings: PatternSettings,
+        tails: Tails | None = None,
     ) -> None:
-        self._panels, self._settings = panels, settings
+        """`tails`: how much more than most others healthy machines have against them."""
+        self._panels, self._settings, self._tails = panels, settings, tails
         at = {node: place for place, node in enumerate(nodes)}
         self._places = [np.array([at[one] for one in panel.nodes], np.intp) for panel in panels]
         self._sum = np.zeros(len(nodes))
@@ -54,15 +72,24 @@ class EvidenceStream:
     def advance(self, scores: Sequence[Singles]) -> Evidence:
         """Take in slots of all panels, each (slots, metrics, rows)."""
         odd = [self._of_rows(one) for one in scores]
-        slots = len(odd[0]) if odd else 0
-        spoken = np.zeros((slots, len(self._sum)))
+        excess = self._excess(odd)
+        return Evidence(self._added_up(self._steps(excess)), self._oddest_cards(odd), excess)
+
+    def _excess(self, odd: Sequence[Floats]) -> Floats:
+        """What speaks against each machine more than against most others, (slots, nodes)."""
+        spoken = np.zeros((len(odd[0]) if odd else 0, len(self._sum)))
         for rows, places in zip(odd, self._places, strict=True):
             spoken += _strongest(rows, places, len(self._sum))
-        others = np.nan_to_num(leave_one_out_median(spoken))
-        drift = self._settings.expected_nats
-        steps = np.minimum(spoken - others, self._settings.most_nats_a_slot) - drift
-        gpu = self._oddest_cards(odd, slots)
-        return Evidence(self._added_up(steps), gpu)
+        others = np.nan_to_num(leave_one_out_quantiles(spoken, (_OF_OTHERS,))[0])
+        return np.maximum(spoken - others, 0.0)
+
+    def _steps(self, excess: Floats) -> Floats:
+        """How rarely a healthy machine has so much more against it, less what is expected."""
+        if self._tails is None:
+            said = np.minimum(excess, self._settings.most_nats_a_slot)
+        else:
+            said = self._tails.nats(excess / EXCESS_UNIT).astype(np.float64)
+        return said - self._settings.expected_nats
 
     def _of_rows(self, scores: Singles) -> Floats:
         """What speaks against each row in each slot, (slots, rows)."""
@@ -79,7 +106,8 @@ class EvidenceStream:
             added[slot] = self._sum
         return added
 
-    def _oddest_cards(self, odd: Sequence[Floats], slots: int) -> NDArray[np.int16]:
+    def _oddest_cards(self, odd: Sequence[Floats]) -> NDArray[np.int16]:
+        slots = len(odd[0]) if odd else 0
         gpu = np.full((slots, len(self._sum)), -1, np.int16)
         for at, panel in enumerate(self._panels):
             if panel.kind is PanelKind.GPU:
@@ -90,6 +118,10 @@ class EvidenceStream:
         return gpu
 
 
+EXCESS_UNIT = 5.0
+"""Nats that count as one on the grid of tails."""
+_OF_OTHERS = 0.8
+"""A machine is suspected for what it is odder by than this share of the others."""
 _FADING = 0.98
 _ALONE_SHARE = 0.5
 """A node's second oddest GPU has at most so much against it where the oddest is named."""

@@ -40,7 +40,9 @@ class PanelStream:
     def __init__(self, panel: Panel, settings: PatternSettings) -> None:
         self.panel = panel
         self._departures = DepartureStream(panel, settings)
-        self._paces = PacedMeans(settings.paces, panel.shape)
+        self._paces = PacedMeans(
+            settings.paces, panel.shape, settings.block_slots, settings.memory_blocks
+        )
         self.recent = RecentSlots(settings.window_slots, *panel.shape)
 
     def advance(self, window: Window, slots: slice) -> Measured:

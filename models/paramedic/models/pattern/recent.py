@@ -57,12 +57,10 @@ class RecentSlots:
             self._activity[at] = activity
         self._next = (self._next + 1) % self._slots
 
-    def windows(self, rows: NDArray[np.intp]) -> Windows:
-        """The last slots of some rows, all metrics: the first metric's rows, the second's, …"""
+    def windows(self, metric: NDArray[np.int64], row: NDArray[np.int64]) -> Windows:
+        """The last slots of some cells, by their metrics' and rows' positions."""
         here = slice(self._next, self._next + self._slots)
-        cut = self._departure[here][:, :, rows].transpose(1, 2, 0).reshape(-1, self._slots)
-        metrics = self._departure.shape[1]
+        cut = np.ascontiguousarray(self._departure[here][:, metric, row].T)
         observed = (~np.isnan(cut)).astype(np.float32)
-        activity = np.repeat(self._activity[here].T, len(rows), axis=0)
-        metric = np.repeat(np.arange(metrics), len(rows))
+        activity = np.ascontiguousarray(self._activity[here][:, metric].T)
         return Windows(np.arcsinh(np.nan_to_num(cut)), observed, activity, metric)

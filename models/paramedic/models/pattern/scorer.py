@@ -105,23 +105,25 @@ class _PanelScorer:
         """What the network last said of each row and metric, (slots, metrics, rows)."""
         due = [self._due(slot, peers) for slot in range(len(peers))]
         recent = self._stream.recent
-        cut = [recent.windows(due[slot]) for slot in self._stream.replay(measured)]
+        cut = [recent.windows(*due[slot]) for slot in self._stream.replay(measured)]
         windows = Windows.joined(cut)
         surprise = network.of(windows, self.panel.kinds[windows.metric])
         looked = self._surprise_tails.nats_of_lines(windows.metric, surprise)
         said = np.empty_like(peers)
         begin = 0
-        for slot, rows in enumerate(due):
-            end = begin + len(cut[slot])
-            self._held[:, rows] = looked[begin:end].reshape(len(self._held), len(rows))
+        for slot, (metric, row) in enumerate(due):
+            end = begin + len(metric)
+            self._held[metric, row] = looked[begin:end]
             said[slot] = self._held
             begin = end
         return said
 
-    def _due(self, slot: int, peers: Singles) -> NDArray[np.intp]:
-        """Rows at which the network looks in this slot."""
+    def _due(self, slot: int, peers: Singles) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The cells at which the network looks in this slot: metrics and rows."""
         settings = self._settings
         turn = np.arange(peers.shape[2]) + self._slot + slot
-        is_suspect = (peers[slot] >= settings.suspect_nats).any(axis=0)
-        is_due = turn % settings.rotation_slots == 0
-        return np.flatnonzero(is_due | (is_suspect & (turn % settings.suspect_slots == 0)))
+        is_turn = turn % settings.rotation_slots == 0
+        is_close = turn % settings.suspect_slots == 0
+        is_suspect = peers[slot] >= settings.suspect_nats
+        metric, row = np.nonzero(is_turn | (is_suspect & is_close))
+        return metric, row

@@ -31,14 +31,14 @@ class PatternSettings:
     suspect_slots: int = 5
     """… and at suspects this often."""
     suspect_nats: float = 6.0
-    """A row with so odd a metric is a suspect."""
+    """A row is suspected in a metric that is so odd."""
     ignored_nats: float = 4.0
     """A metric speaks against a row with what it has beyond this."""
     most_nats: float = 12.0
     """One metric says at most so much."""
-    most_nats_a_slot: float = 12.0
+    most_nats_a_slot: float = 30.0
     """All metrics of a machine together say at most so much in a slot."""
-    expected_nats: float = 1.0
+    expected_nats: float = 3.0
     """What a healthy machine may have against it in a slot without being suspected."""
     most_evidence_nats: float = 20_000.0
     accused_share: float = 0.4

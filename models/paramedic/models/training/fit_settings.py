@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from paramedic.models.pattern.settings import PatternSettings
+
+Progress: TypeAlias = Callable[[str, float], None]
+"""Hears what is being done, and what share of it is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,8 @@ class FitSettings:
     """The oddest windows of a batch, so large a share, teach nothing: they may show faults."""
     accelerator: str = "cpu"
     """Lightning's word: cpu, gpu, auto."""
+    most_histories_for_machines: int = 60
+    """How many histories are gone through once more, to learn what healthy machines come to."""
     checkpoint_folder: Path | None = None
     """Where a training that is stopped goes on from; the same histories and settings are needed."""
 

@@ -7,6 +7,7 @@ may hold faults, as long as most rows are well most of the time.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -17,24 +18,24 @@ from pytorch_lightning import Callback, Trainer
 from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
 
 from paramedic.models.pattern.artifact import PatternArtifact
-from paramedic.models.pattern.calibration import LINES
+from paramedic.models.pattern.calibration import LINES, MACHINES
 from paramedic.models.pattern.errors import TrainingError
 from paramedic.models.pattern.metric_kinds import ABSENCE, MEAN_OF_NODE
+from paramedic.models.pattern.scorer import PatternReader
 from paramedic.models.pattern.surprise import Surprise, weights_of
+from paramedic.models.training.machine_tails import machine_tails
 from paramedic.models.training.module import HELD_OUT_LOSS, PatternModule
 from paramedic.models.training.sampling import sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from pytorch_lightning.loggers import Logger
 
     from paramedic.models.history import JobHistory
-    from paramedic.models.training.fit_settings import FitSettings
+    from paramedic.models.training.fit_settings import FitSettings, Progress
     from paramedic.models.training.sampling import Sample
-
-    Progress = Callable[[str, float], None]
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
@@ -62,12 +63,20 @@ def fit(
     weights = _trained(drawn, settings, progress, loggers)
     surprise = Surprise(settings.pattern, weights).of(drawn.windows, drawn.kinds)
     drawn.counter.count_surprise(drawn.lines, surprise)
-    names = drawn.counter.names
+    bare = _artifact(drawn, weights, settings)
+    table = machine_tails(PatternReader(bare, settings.pattern), histories, settings, progress)
     progress("done", 1.0)
+    return replace(bare, tensors={**bare.tensors, MACHINES: table})
+
+
+def _artifact(
+    drawn: Sample, weights: Mapping[str, NDArray[np.float32]], settings: FitSettings
+) -> PatternArtifact:
+    names = drawn.counter.names
     return PatternArtifact(
         settings={**settings.pattern.as_mapping(), LINES: " ".join(names), "seed": settings.seed},
         tensors={**weights, **drawn.counter.tensors(settings.pattern.most_nats)},
-        metrics=tuple(sorted({name for name in names if _is_plain(name)})),
+        metrics=tuple(sorted(filter(_is_plain, names))),
         fingerprint={name: _fingerprint(drawn, name) for name in names},
     )
 

@@ -13,15 +13,13 @@ from paramedic.models.pattern.panels import panels_of
 from paramedic.models.pattern.recent import Windows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from paramedic.models.history import JobHistory
     from paramedic.models.pattern.panels import Panel
-    from paramedic.models.training.fit_settings import FitSettings
-
-    Progress = Callable[[str, float], None]
+    from paramedic.models.training.fit_settings import FitSettings, Progress
 
 _ROWS_AT_ONCE = 4
 _WARM_UP_SLOTS = 30
@@ -104,6 +102,9 @@ class _Drawer:
                     self.counter.count_paced(panel, np.where(unknown, np.nan, measured.paced[slot]))
                 if self.dice.random() < chance:
                     chosen = self.dice.choice(panel.shape[1], rows, replace=False)
-                    cut = stream.recent.windows(chosen)
+                    metrics = np.arange(panel.shape[0])
+                    cut = stream.recent.windows(
+                        np.repeat(metrics, rows), np.tile(chosen, len(metrics))
+                    )
                     drawn.append((cut, lines[cut.metric]))
         return drawn

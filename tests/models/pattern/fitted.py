@@ -1,0 +1,45 @@
+"""A small model that was fitted to made-up healthy jobs, once for all tests."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import cache
+
+from models.pattern.made_up import gpu_values, history_of
+from paramedic.models.history import JobHistory
+from paramedic.models.pattern.artifact import PatternArtifact
+from paramedic.models.pattern.settings import PatternSettings
+from paramedic.models.training.fit_settings import FitSettings, Progress
+from paramedic.models.training.fitting import fit
+
+SMALL = FitSettings(
+    pattern=PatternSettings(hidden=4, latent=2),
+    windows=300,
+    batch=64,
+    most_epochs=2,
+    learning_rate=0.01,
+)
+
+
+def healthy(seed: int, slots: int = 150) -> JobHistory:
+    return history_of(gpu_values(6, slots, seed))
+
+
+HISTORIES = tuple(healthy(seed) for seed in range(3))
+
+
+def fitted(
+    settings: FitSettings = SMALL,
+    histories: Sequence[JobHistory] = HISTORIES,
+    progress: Progress = print,
+) -> PatternArtifact:
+    with warnings.catch_warnings():
+        # Lightning speaks of a call of torch's that has become old, and of slow data loading.
+        warnings.simplefilter("ignore")
+        return fit(histories, settings, progress)
+
+
+@cache
+def small_model() -> PatternArtifact:
+    return fitted()
