@@ -33,7 +33,8 @@ CALLS = [
     f"remediate --run-folder r --observe --serve --set {KAFKA}",
     "serve --run-folder r", "decode -", "simulate --serve", "simulate --record r",
     "capture --out o", f"capture --out o --set {KAFKA}", "capture --out o --nvml",
-    "replay r", "replay r --bus kafka://b:1", "models list", "train r --out m", "doctor --recording r",
+    "replay r", "replay r --bus kafka://b:1", "bench detection",
+    "models list", "train r --out m", "doctor --recording r",
 ]  # fmt: skip
 
 
