@@ -7,6 +7,8 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from paramedic.ingest.contract import Entity, EntityKey, JobName, NodeName, Window
 from paramedic.models.histories.labelled import LabelledHistory, read_labelled
@@ -19,6 +21,8 @@ from paramedic.models.histories.plots import (
 )
 from paramedic.models.histories.workbench import QUICK, RECORDINGS, REGISTRY, Workbench, split
 from paramedic.models.history import JobHistory
+from paramedic.models.pattern.artifact import PatternArtifact
+from paramedic.models.registry.provenance import manifest_of_training
 
 mpl.use("agg")
 
@@ -61,7 +65,26 @@ def test_what_is_made_up_is_made_once_and_labelled(tmp_path: Path) -> None:
     assert len(validation) == len(test) == 3
 
 
-def test_no_job_is_on_both_sides_of_a_split() -> None:
+@given(jobs=st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), max_size=20))
+def test_whatever_is_split_nothing_is_lost_and_no_job_is_on_both_sides(
+    jobs: list[tuple[str, bool]],
+) -> None:
+    every = [labelled(job, broken=broken) for job, broken in jobs]
+    validation, test = split(every)
+    assert len(validation) + len(test) == len(every)
+    assert {one.name for one in validation}.isdisjoint(one.name for one in test)
+
+
+def test_what_is_in_production_is_used_before_anything_else(tmp_path: Path) -> None:
+    bench = Workbench.of({QUICK: "1"}, tmp_path, tmp_path)
+    artifact = PatternArtifact({"a": 1}, {"w": np.ones(2, np.float32)}, ("load_average",))
+    now = "2026-01-01T00:00:00Z"
+    version = bench.registry.add(artifact, manifest_of_training("mine", now, []), now)
+    bench.registry.promote(version, now)
+    assert bench.model_in_use(lambda _parts: pytest.fail("learnt")).digest() == artifact.digest()
+
+
+def test_jobs_with_and_without_faults_are_on_both_sides_of_a_split() -> None:
     every = [labelled(job, broken=job < "d") for job in "aabbcddeef"]
     validation, test = split(every)
     assert len(validation) + len(test) == len(every)
