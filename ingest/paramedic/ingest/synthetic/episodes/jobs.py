@@ -29,6 +29,9 @@ _TEST_SIZE_RATIO = 0.15
 _GPUS = (1, 4, 4, 8, 8, 8)
 _MOST_RANKS = 1024
 """More would take too much memory for what they add."""
+_STEP_SECONDS = (0.5, 17.0)
+"""On the slowest cards a step takes a fifth longer."""
+_LEAST_COMPUTE_SECONDS = 0.3
 _YEAR_SECONDS = 31_536_000
 _FIRST_SECOND = 1_767_225_600
 _SEEDS = 2**40
@@ -57,7 +60,7 @@ def draw_job(split: Split, seed: int, rng: np.random.Generator, least_nodes: int
         seed=seed,
         first_second=_FIRST_SECOND + int(rng.integers(_YEAR_SECONDS)),
         shape=shape,
-        work=_work(rng),
+        work=_work(shape, rng),
         hardware=_MODELS[int(rng.integers(len(_MODELS)))],
         differences=_differences(rng),
         weather=_weather(rng),
@@ -94,11 +97,13 @@ def _shape(split: Split, rng: np.random.Generator, least_nodes: int) -> Shape:
     return Shape(nodes, gpus, stages, tensor, experts, _one([2, 4], rng), switch)
 
 
-def _work(rng: np.random.Generator) -> Work:
-    compute = _between(0.35, 14.0, rng)
+def _work(shape: Shape, rng: np.random.Generator) -> Work:
+    microbatches = _one([8, 16, 32, 64], rng)
+    bubble = 1.0 + (shape.stages - 1) / microbatches
+    compute = max(_LEAST_COMPUTE_SECONDS, _between(*_STEP_SECONDS, rng) / (1.2 * bubble))
     return Work(
         compute_seconds=compute,
-        microbatches=_one([8, 16, 32, 64], rng),
+        microbatches=microbatches,
         stage_imbalance=rng.uniform(0.0, 0.08),
         expert_imbalance=rng.uniform(0.0, 0.06),
         step_jitter=rng.uniform(0.002, 0.012),
