@@ -8,6 +8,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 
 from paramedic.api.command_line.dispatch import dispatch
 from paramedic.api.command_line.surroundings import Surroundings
-from paramedic.api.wiring.decode import DecodeRequest, decode
+from paramedic.api.wiring.decode import DecodeRequest, decode, read_source
 from paramedic.api.wiring.errors import InputError
 from paramedic.ingest.contract import NodeName
 
@@ -42,7 +43,7 @@ def decoded(text: str, node: str | None = None, source: str = "-") -> list[Line]
         node=None if node is None else NodeName(node),
         folder=Path("/"),
         now_seconds=1767225600.0,
-        standard_input=text.encode,
+        standard_input=lambda size_bytes: text.encode()[:size_bytes],
     )
     assert decode(request, as_table=False, stdout=out, stderr=err) == 0
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
@@ -261,6 +262,18 @@ def test_bytes_that_are_no_text_are_called_what_they_are(tmp_path: Path) -> None
     assert "page.gz is compressed by gzip: unpack it first" in err
 
 
+@pytest.mark.parametrize("source", ["page", "-", "/dev/zero"])
+def test_no_more_is_read_than_the_limit(tmp_path: Path, source: str) -> None:
+    (tmp_path / "page").write_text(PAGE)
+    with (tmp_path / "page").open("rb") as page:
+        asked = DecodeRequest(source, None, tmp_path, 0.0, page.read, limit_bytes=len(PAGE))
+        if source != "/dev/zero":
+            assert read_source(asked) == PAGE.encode()
+            page.seek(0)
+        with pytest.raises(InputError, match=f"^{source} holds more than {len(PAGE) - 1} bytes"):
+            read_source(replace(asked, limit_bytes=len(PAGE) - 1))
+
+
 @contextmanager
 def exporter(page: str) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
@@ -291,3 +304,6 @@ def test_a_page_is_fetched_and_its_host_is_the_node(tmp_path: Path) -> None:
         code, _out, err = run(tmp_path, f"{address}/nothing")
         assert code == 2
         assert "404" in err
+        asked = DecodeRequest(f"{address}/metrics", None, tmp_path, 0.0, bytes, limit_bytes=20)
+        with pytest.raises(InputError, match="/metrics holds more than 20 bytes"):
+            read_source(asked)

@@ -46,10 +46,10 @@ def _add_flags(parser: ArgumentParser) -> None:
     parser.add_argument("--node", default=None, help="the node of what names none itself")
 
 
-def _standard_input() -> bytes:
+def _standard_input(size_bytes: int) -> bytes:
     import sys
 
-    return sys.stdin.buffer.read()
+    return sys.stdin.buffer.read(size_bytes)
 
 
 def _execute(call: Call) -> int:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from paramedic.ingest.sources.port import NodeFact, RawPage
 
 _TIMEOUT_SECONDS = 15.0
-_LIMIT_BYTES = 1 << 30
+_LIMIT_BYTES = 64 * 1024 * 1024
 _FROM_STANDARD_INPUT = "-"
 _HEADINGS = ("metric", "value", "node", "gpu", "source")
 _READ = "a metrics page, an answer of the Prometheus API, a kernel log or an nvidia-smi table"
@@ -50,7 +50,10 @@ class DecodeRequest:
     folder: Path
     now_seconds: float
     """For years that are not told, and to ask at; what says no time gets no timestamp."""
-    standard_input: Callable[[], bytes]
+    standard_input: Callable[[int], bytes]
+    """Gives at most so many bytes."""
+    limit_bytes: int = _LIMIT_BYTES
+    """More is not read: an answer or a device may have no end."""
 
 
 def decode(request: DecodeRequest, as_table: bool, stdout: TextIO, stderr: TextIO) -> int:
@@ -75,25 +78,36 @@ def read_text(request: DecodeRequest) -> str:
 
 
 def read_source(request: DecodeRequest) -> bytes:
-    """What a file, an address or standard input holds. Raises InputError."""
-    source = request.source
+    """What a file, an address or standard input holds, if it is not too much. Raises InputError."""
     try:
-        if source == _FROM_STANDARD_INPUT:
-            return request.standard_input()
-        if urlsplit(source).scheme in ("http", "https"):
-            return _fetched(source)
-        return (request.folder / source).read_bytes()
+        data = _at_most(request, request.limit_bytes + 1)
     except (OSError, ValueError, HTTPException) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise InputError(f"{source} cannot be read: {reason}") from error
+        raise InputError(f"{request.source} cannot be read: {reason}") from error
+    if len(data) > request.limit_bytes:
+        raise InputError(
+            f"{request.source} holds more than {request.limit_bytes} bytes, which is the most that"
+            " is read: give a part of it"
+        )
+    return data
 
 
-def _fetched(url: str) -> bytes:
+def _at_most(request: DecodeRequest, size_bytes: int) -> bytes:
+    """The first bytes. Raises OSError, ValueError or HTTPException."""
+    if request.source == _FROM_STANDARD_INPUT:
+        return request.standard_input(size_bytes)
+    if urlsplit(request.source).scheme in ("http", "https"):
+        return _fetched(request.source, size_bytes)
+    with (request.folder / request.source).open("rb") as file:
+        return file.read(size_bytes)
+
+
+def _fetched(url: str, size_bytes: int) -> bytes:
     from urllib.request import Request, urlopen
 
     asked = Request(url, headers={"Accept": "text/plain;version=0.0.4"})
     with urlopen(asked, timeout=_TIMEOUT_SECONDS) as answer:
-        page: bytes = answer.read(_LIMIT_BYTES)
+        page: bytes = answer.read(size_bytes)
     return page
 
 
