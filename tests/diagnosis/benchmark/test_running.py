@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from diagnosis.benchmark.staged import Heard, Seeing, StagedSource, silent
+from paramedic.diagnosis.benchmark.episodes import Drawn, Part
 from paramedic.diagnosis.benchmark.errors import ResultsError
 from paramedic.diagnosis.benchmark.ledger import ResultsLedger
 from paramedic.diagnosis.benchmark.report import Report, report_on
@@ -15,6 +18,14 @@ from paramedic.diagnosis.benchmark.running import LoneCrew, ProcessCrew, run, sh
 
 DRAWN = {"seed": 1}
 SOURCE = StagedSource()
+
+
+class Halved(StagedSource):
+    """Of which variants see one half."""
+
+    def draw(self, part: Part) -> Sequence[Drawn]:
+        drawn = super().draw(part)
+        return [replace(one, is_for_variants=at < 2) for at, one in enumerate(drawn)]
 
 
 def ran(folder: Path, *detectors: Seeing) -> tuple[Report, Heard]:
@@ -66,6 +77,16 @@ def test_a_run_that_is_complete_does_nothing_again(tmp_path: Path) -> None:
     seeing = Seeing()
     _report, heard = ran(tmp_path, seeing)
     assert (heard.stages, seeing.learned_from) == ([], [])
+
+
+def test_variants_examine_a_share_and_are_compared_on_it(tmp_path: Path) -> None:
+    source = Halved()
+    ledger, detectors = ResultsLedger(tmp_path, DRAWN), [Seeing(), silent("paramedic_blind")]
+    run(source, detectors, ledger, LoneCrew(source), Heard())
+    names = [one.name for one in detectors]
+    report = report_on(ledger, names, DRAWN, wants_proof=False)
+    assert [row.episodes for row in report.rows] == [2, 1]
+    assert report.comparisons["paramedic_blind"].difference == 1.0
 
 
 def test_one_more_detector_costs_only_itself(tmp_path: Path) -> None:

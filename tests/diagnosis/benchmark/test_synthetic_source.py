@@ -10,8 +10,9 @@ import pytest
 
 from paramedic.diagnosis.benchmark.episodes import Drawn, Part
 from paramedic.diagnosis.benchmark.errors import UnknownDetectorError
+from paramedic.diagnosis.benchmark.guard import is_variant_of_ours
 from paramedic.diagnosis.benchmark.roster import detectors_named, every_detector, is_variant
-from paramedic.diagnosis.benchmark.sizes import FULL, QUICK, SIZES
+from paramedic.diagnosis.benchmark.sizes import FULL, QUICK, SIZES, Amount
 from paramedic.diagnosis.benchmark.synthetic_source import SyntheticSource
 from paramedic.ingest.synthetic.configuration import Shape
 from paramedic.ingest.synthetic.episodes.plan import EpisodePlan
@@ -42,6 +43,13 @@ def test_a_full_run_has_what_figures_need() -> None:
     assert FULL.amounts[Part.TEST].healthy_hours >= 200
     assert FULL.wants_proof
     assert set(SIZES) == {"quick", "full"}
+
+
+def test_variants_examine_a_share_of_the_faults_and_of_the_healthy_hours() -> None:
+    amounts = {**QUICK.amounts, Part.TEST: Amount(10, 1, for_variants=0.3)}
+    drawn = SyntheticSource(replace(QUICK, amounts=amounts), 0).draw(Part.TEST)
+    names = [one.name for one in drawn if one.is_for_variants]
+    assert [name.split("-")[1] for name in names] == ["fault"] * 3 + ["healthy"]
 
 
 def small(part: Part, at: int) -> Drawn:
@@ -76,6 +84,16 @@ def test_detectors_are_found_by_name_in_the_order_asked_for() -> None:
     assert {"paramedic", "robust_z_cusum"} <= set(names)
     assert [one.name for one in detectors_named(["max_z", "random"])] == ["max_z", "random"]
     assert [one.name for one in detectors_named(None)] == names
+
+
+@pytest.mark.long
+def test_a_name_says_who_is_a_variant_and_who_may_share_training() -> None:
+    names = [one.name for one in every_detector()]
+    assert [name for name in names if is_variant_of_ours(name)] == [
+        name for name in names if is_variant(name) and name.startswith("paramedic")
+    ]
+    assert not is_variant("minder_every_second")
+    assert is_variant("minder_raw")
 
 
 @pytest.mark.long

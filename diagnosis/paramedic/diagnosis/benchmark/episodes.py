@@ -102,6 +102,8 @@ class Drawn:
     part: Part
     plan: object
     """What the source needs to live it; small, and can be pickled."""
+    is_for_variants: bool = True
+    """Whether variants of detectors examine it, too."""
 
 
 class EpisodeSource(Protocol):

@@ -111,7 +111,7 @@ def _outcomes(ledger: ResultsLedger, detector: str, part: Part) -> dict[float, l
     """What came of the part's episodes, at each threshold."""
     outcomes: dict[float, list[Outcome]] = {}
     for facts in sorted(ledger.facts.values(), key=lambda one: one.name):
-        if facts.part is part:
+        if facts.part is part and ledger.has(facts.name, detector):
             result = ledger.results[facts.name, detector]
             for threshold, alarms in result.alarms.items():
                 outcome = judge(facts, alarms, result.compute_seconds)
@@ -120,7 +120,12 @@ def _outcomes(ledger: ResultsLedger, detector: str, part: Part) -> dict[float, l
 
 
 def _against_ours(scored: Mapping[str, Scored]) -> dict[str, Comparison]:
+    """Ours against each other, on the episodes that the other has examined."""
     if OURS not in scored:
         return {}
-    ours = scored[OURS].test
-    return {name: compare(ours, one.test) for name, one in scored.items() if name != OURS}
+    ours = {one.facts.name: one for one in scored[OURS].test}
+    return {
+        name: compare([ours[their.facts.name] for their in one.test], one.test)
+        for name, one in scored.items()
+        if name != OURS
+    }

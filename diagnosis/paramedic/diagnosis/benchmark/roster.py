@@ -16,15 +16,15 @@ _ROWS_OF_MINDER = ("minder", "minder_every_second")
 
 def every_detector(is_quick: bool = False) -> Sequence[FaultyMachineDetector]:
     """All of them, new and untrained, ours first; `is_quick`: trained on less, for a look."""
-    from paramedic.diagnosis.benchmark.variants import ours_and_variants
     from paramedic.models.minder.fitting import FitSettings as MinderFit
     from paramedic.models.minder.rows import minders
+    from paramedic.models.pattern.detector import pattern_detectors
     from paramedic.models.rivals.floors import floors
     from paramedic.models.training.fit_settings import FitSettings
 
     ours = FitSettings(windows=8000, most_epochs=4) if is_quick else FitSettings()
     minder = MinderFit(epochs=6) if is_quick else MinderFit()
-    return (*ours_and_variants(ours), *minders(minder), *floors())
+    return (*pattern_detectors(fit_settings=ours), *minders(minder), *floors())
 
 
 def is_variant(name: str) -> bool:

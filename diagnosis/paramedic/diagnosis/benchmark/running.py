@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from paramedic.diagnosis.benchmark import working
 from paramedic.diagnosis.benchmark.episodes import Part
 from paramedic.diagnosis.benchmark.errors import WorkerLostError
+from paramedic.diagnosis.benchmark.roster import is_variant
 from paramedic.diagnosis.benchmark.working import Examined, Worker
 
 if TYPE_CHECKING:
@@ -181,5 +182,10 @@ def _tasks(
     episodes: Sequence[Drawn], detectors: Sequence[FaultyMachineDetector], ledger: ResultsLedger
 ) -> Iterator[Task]:
     for drawn in episodes:
-        missing = (one.name for one in detectors if not ledger.has(drawn.name, one.name))
+        missing = (
+            one.name
+            for one in detectors
+            if (drawn.is_for_variants or not is_variant(one.name))
+            and not ledger.has(drawn.name, one.name)
+        )
         yield Task(drawn, tuple(missing))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -31,11 +32,15 @@ class SyntheticSource:
     def draw(self, part: Part) -> Sequence[Drawn]:
         """Faulty episodes, then healthy ones."""
         split, amount = Split(part.value), self.size.amounts[part]
-        plans = (
-            *draw_fault_episodes(split, amount.fault_episodes, self.seed),
-            *draw_healthy_episodes(split, amount.healthy_hours, self.seed),
+        kinds = (
+            draw_fault_episodes(split, amount.fault_episodes, self.seed),
+            draw_healthy_episodes(split, amount.healthy_hours, self.seed),
         )
-        return [Drawn(plan.name, part, plan) for plan in plans]
+        return [
+            Drawn(plan.name, part, plan, at < math.ceil(amount.for_variants * len(plans)))
+            for plans in kinds
+            for at, plan in enumerate(plans)
+        ]
 
     def drawn(self) -> Mapping[str, object]:
         """What tells this draw from others: size, seed, and a digest of all plans."""
