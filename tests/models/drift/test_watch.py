@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from paramedic.models.drift.reference import Quantity
 from paramedic.models.drift.watch import DriftConfig, DriftWatch
@@ -19,6 +23,7 @@ def normal(size: int = 4000, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(len(METRICS), size))
 
 
+@cache
 def artifact() -> PatternArtifact:
     seen = normal(50_000, 99)[0]
     quantiles = {
@@ -111,3 +116,45 @@ def test_what_is_kept_does_not_grow_with_what_was_seen() -> None:
 def test_settings_that_cannot_hold_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must be"):
         DriftConfig(**wrong)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=5), st.booleans())
+def test_values_may_come_in_any_portions_and_in_any_order(
+    sizes: list[int], is_reversed: bool
+) -> None:
+    values = normal(sum(sizes), 7)
+    whole, portions = watch_at(0), watch_at(0)
+    whole.count(Quantity.INPUT, METRICS, values)
+    order = slice(None, None, -1 if is_reversed else 1)
+    for part in np.split(values[:, order], np.cumsum(sizes)[:-1], axis=1):
+        portions.count(Quantity.INPUT, METRICS[::-1], part[::-1])
+    assert portions.look() == whole.look()
+
+
+def test_looks_at_what_is_as_in_training_hardly_ever_say_anything() -> None:
+    """Without tolerance and with one chance in five: far fewer than one in five, as chance says."""
+    strict = DriftConfig(window_seconds=10, tolerated_share=0.0, false_alarm=0.2)
+    watch = strict.build(artifact())
+    said = 0
+    for look in range(60):
+        watch.saw(10 * look, METRICS)
+        for quantity in Quantity:
+            watch.count(quantity, METRICS, normal(60, seed=look))
+        closed = watch.saw(10 * look + 10, METRICS)
+        said += closed is not None and bool(closed.drifted)
+    assert said <= 0.2 * 60
+
+
+def test_the_most_moved_comes_first() -> None:
+    watch = watch_at(0)
+    watch.count(Quantity.INPUT, METRICS, normal() + np.array([[1.0], [3.0]]))
+    assert [one.metric for one in watch.look().drifted] == list(METRICS[::-1])
+
+
+def test_a_fingerprint_without_quantiles_is_looked_at_for_missing_metrics_alone() -> None:
+    bare = PatternArtifact({}, {}, METRICS, {})
+    watch = CONFIG.build(bare)
+    watch.saw(0, METRICS[:1])
+    watch.count(Quantity.INPUT, METRICS, normal())
+    report = watch.look()
+    assert (report.metrics, report.fit.missing) == ((), METRICS[1:])

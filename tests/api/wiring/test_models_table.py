@@ -1,0 +1,53 @@
+"""Trained models as people read them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from models.registry.models_of_ours import AT, manifest_of
+from paramedic.api.wiring.models_table import lines_of_list, lines_of_model
+from paramedic.models.registry.stages import Stage, StageChange
+
+ROW = {"version": 1, "stage": "production", "name": "ours", "created": AT, "metrics": 17,
+       "recordings": 3, "scores": {"f1": 0.912345, "episodes": 40}}  # fmt: skip
+
+
+def test_columns_are_as_wide_as_what_stands_in_them() -> None:
+    heading, row, other = lines_of_list([ROW, {**ROW, "version": 12}], Path("r"))
+    assert heading.index("stage") == row.index("production") == other.index("production")
+    assert row.endswith("episodes=40 f1=0.9123")
+    assert other.startswith("12 ")
+
+
+def test_a_damaged_version_leaves_its_cells_empty_and_says_what_is_wrong() -> None:
+    damaged = {"version": 2, "stage": "candidate", "damaged": "x: its hash is wrong"}
+    lines = list(lines_of_list([ROW, damaged], Path("r")))
+    assert lines[2].split() == ["2", "candidate"]
+    assert lines[3] == "damaged: x: its hash is wrong"
+
+
+def test_a_model_outside_of_a_registry_says_so() -> None:
+    lines = list(lines_of_model(replace(manifest_of(), scores={})))
+    assert lines[0] == f"small, in no registry, made {AT}"
+    assert lines[1] == "release 0.1.0, catalogue 0123456789ab"
+    assert "scores: none were kept" in lines
+
+
+def test_long_lists_are_cut_short() -> None:
+    many = replace(
+        manifest_of(),
+        metrics=tuple(f"metric_{at:02d}" for at in range(20)),
+        settings={"lines": "word " * 100, "hidden": 16},
+    )
+    lines = list(lines_of_model(many))
+    assert lines[3].startswith("20 metrics: metric_00, ")
+    assert lines[3].endswith(" and 12 more")
+    assert lines[4].startswith("settings: hidden=16 lines=word ")
+    assert len(lines[4]) < 80
+
+
+def test_every_stage_has_its_time_and_reason() -> None:
+    stages = (StageChange("t0", Stage.CANDIDATE), StageChange("t1", Stage.PRODUCTION, "better"))
+    lines = list(lines_of_model(replace(manifest_of(), stages=stages)))
+    assert lines[-2:] == ["t0  candidate", "t1  production  better"]
