@@ -80,7 +80,9 @@ def test_metrics_that_are_missing_or_unknown_are_done_without() -> None:
         )
         for entity, window in history.windows.items()
     }
-    first = PatternDetector(small_model()).examine(replace(history, windows=windows)).alarms(THRESHOLD)
+    first = (
+        PatternDetector(small_model()).examine(replace(history, windows=windows)).alarms(THRESHOLD)
+    )
     assert first[0].nodes == ("node-0003",)
 
 

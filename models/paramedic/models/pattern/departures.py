@@ -66,14 +66,14 @@ class DepartureStream:
         self._seen = np.zeros((metrics, rows))
         self._scatter = np.zeros((metrics, 1))
         self._size = np.zeros((metrics, 1))
-        self._block: list[tuple[Floats, Floats]] = []
+        self._block = _Block(metrics, rows)
 
     def advance(self, values: Floats) -> Departures:
         """Take in slots, (slots, metrics but absence, rows), NaN where nothing was observed."""
         read = self._reader.read(values)
         found = []
         while len(read):
-            room = self._settings.block_slots - sum(len(one) for one, _ in self._block)
+            room = self._settings.block_slots - self._block.slots
             found.append(self._within_block(read[:room]))
             read = read[room:]
         return Departures(
@@ -89,13 +89,14 @@ class DepartureStream:
         if self._is_state.any():
             difference[:, self._is_state] = np.sign(difference[:, self._is_state])
         middle = _middle(level)
-        self._block.append((difference, middle))
+        self._block.take(difference, difference - self._steady, middle)
         departure = self._departure(difference)
         size = self._size[:, 0]
         share = np.abs(middle) / np.where(size > 0, size, 1.0)
         activity = np.where((size > 0) & ~np.isnan(share), np.minimum(share, 2.0), 1.0)
-        if sum(len(one) for one, _ in self._block) == self._settings.block_slots:
-            self._learn()
+        if self._block.slots == self._settings.block_slots:
+            self._learn(self._block)
+            self._block = _Block(metrics, rows)
         return Departures(departure, activity)
 
     def _departure(self, difference: Floats) -> Floats:
@@ -113,19 +114,13 @@ class DepartureStream:
         scatter: Floats = np.maximum(self._scatter, finest)
         return scatter
 
-    def _learn(self) -> None:
+    def _learn(self, block: _Block) -> None:
         """Bring the past up to date with a block that has closed."""
-        difference = np.concatenate([one for one, _ in self._block])
-        middle = np.concatenate([one for _, one in self._block])
-        self._block = []
-        known = ~np.isnan(difference)
-        count = known.sum(axis=0)
-        mean = np.where(known, difference, 0.0).sum(axis=0) / np.maximum(count, 1)
-        is_known = count > 0
-        self._learn_steady(mean, is_known)
-        away = np.where(known, np.abs(difference - self._steady), 0.0).sum(axis=0)
-        self._learn_scatter(np.where(is_known, away / np.maximum(count, 1), np.nan))
-        level = np.abs(np.where(np.isnan(middle), 0.0, middle)).mean(axis=0)[:, None]
+        count = np.maximum(block.known, 1)
+        is_known = block.known > 0
+        self._learn_steady(block.difference / count, is_known)
+        self._learn_scatter(np.where(is_known, block.away / count, np.nan))
+        level = block.level[:, None] / block.slots
         self._size = _followed(self._size, level, self._weight())
         self._seen += is_known
 
@@ -152,6 +147,27 @@ class DepartureStream:
         known = self._scatter > 0
         believed = np.where(known, np.minimum(usual, _LARGEST_GROWTH * self._scatter), usual)
         self._scatter = _followed(self._scatter, believed, self._weight())
+
+
+class _Block:
+    """Sums over the slots of a block, added slot by slot however they are handed over."""
+
+    def __init__(self, metrics: int, rows: int) -> None:
+        self.slots = 0
+        self.known = np.zeros((metrics, rows), np.int64)
+        self.difference = np.zeros((metrics, rows))
+        self.away = np.zeros((metrics, rows))
+        """Distances from what is steady."""
+        self.level = np.zeros(metrics)
+
+    def take(self, difference: Floats, rest: Floats, middle: Floats) -> None:
+        """Add slots, (slots, metrics, rows) and, for the middle, (slots, metrics)."""
+        self.slots += len(difference)
+        for at, now in enumerate(difference):
+            self.known += ~np.isnan(now)
+            self.difference += np.nan_to_num(now)
+            self.away += np.nan_to_num(np.abs(rest[at]))
+            self.level += np.abs(np.nan_to_num(middle[at]))
 
 
 def _middle(level: Floats) -> Floats:

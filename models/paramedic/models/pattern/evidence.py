@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.models.leave_one_out import leave_one_out_quantiles
+from paramedic.models.pattern.grouping import Grouping
 from paramedic.models.pattern.panels import PanelKind
 
 if TYPE_CHECKING:
@@ -129,9 +130,7 @@ _ALONE_SHARE = 0.5
 
 def _strongest(rows: Floats, places: NDArray[np.intp], nodes: int) -> Floats:
     """The strongest row of each node, (slots, nodes)."""
-    found = np.zeros((nodes, len(rows)))
-    np.maximum.at(found, places, rows.T)
-    return found.T
+    return Grouping.of(places, nodes).reduced(np.maximum, rows.T).T
 
 
 def _alone(

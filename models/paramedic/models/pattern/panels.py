@@ -14,6 +14,7 @@ import numpy as np
 
 from paramedic.ingest.contract import Entity, NodeName
 from paramedic.models.circles import Circles
+from paramedic.models.pattern.grouping import Grouping
 from paramedic.models.pattern.metric_kinds import ABSENCE, FAMILIES, MEAN_OF_NODE, family_of
 
 if TYPE_CHECKING:
@@ -174,9 +175,8 @@ def _finest(roles: Sequence[tuple[Hashable, ...]], nodes: Sequence[NodeName]) ->
 
 def _means(values: Floats, places: NDArray[np.intp], nodes: int) -> Floats:
     """Means over the rows of each node, NaN left out; (nodes, metrics, slots)."""
+    grouping = Grouping.of(places, nodes)
     known = ~np.isnan(values)
-    total = np.zeros((nodes, *values.shape[1:]))
-    count = np.zeros(total.shape)
-    np.add.at(total, places, np.where(known, values, 0.0))
-    np.add.at(count, places, known)
+    total = grouping.reduced(np.add, np.where(known, values, 0.0))
+    count = grouping.reduced(np.add, known.astype(np.float64))
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
