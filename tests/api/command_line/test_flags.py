@@ -16,6 +16,7 @@ from paramedic.api.command_line.flags import (
     chosen,
     filled,
     path,
+    port,
     positive,
     repeated,
     switch,
@@ -114,3 +115,12 @@ def test_a_path_is_empty_or_what_was_typed(text: str) -> None:
     else:
         with pytest.raises(ArgumentTypeError):
             path(text)
+
+
+@given(st.integers(-100_000, 200_000))
+def test_a_port_is_a_number_from_0_to_65535(number: int) -> None:
+    if 0 <= number <= 65535:
+        assert port(str(number)) == number
+    else:
+        with pytest.raises(ArgumentTypeError, match=f"'{number}' is no port: give a number from 0"):
+            port(str(number))

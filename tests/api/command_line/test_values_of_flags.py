@@ -67,7 +67,7 @@ def test_any_other_speed_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("flag", "least"),
-    [("--seconds", 1), ("--already-running", 0), ("--fault-at", 0), ("--port", 0),
+    [("--seconds", 1), ("--already-running", 0), ("--fault-at", 0),
      ("--fault-seconds", 1)],
 )  # fmt: skip
 def test_simulate_takes_the_least_and_refuses_less(flag: str, least: int) -> None:

@@ -195,11 +195,21 @@ def test_a_table_is_for_people_and_goes_to_standard_error(tmp_path: Path) -> Non
     assert 'rejected: {"blank_sentinel": 1, "out_of_range": 1}' in err
 
 
-@pytest.mark.parametrize("source", ["nowhere.txt", ".", "http://127.0.0.1:9/metrics", "http://["])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "nowhere.txt",
+        ".",
+        "http://127.0.0.1:9/metrics",
+        "http://[",
+        "http://127.0.0.1:99999/metrics",
+    ],
+)
 def test_what_cannot_be_read_is_one_line_and_exit_code_2(tmp_path: Path, source: str) -> None:
     code, out, err = run(tmp_path, source)
     assert (code, out) == (2, "")
     assert err.startswith(f"paramedic: {source} cannot be read: ")
+    assert ("Port out of range 0-65535" in err) == (":99999" in source)
     assert err.count("\n") == 1
 
 

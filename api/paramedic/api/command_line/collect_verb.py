@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.bus_flag import existing_bus
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.flags import path, switch, valued
+from paramedic.api.command_line.flags import path, port, switch, valued
 from paramedic.api.command_line.source_flags import (
     SETTING_FLAGS,
     add_source_flags,
@@ -42,7 +42,7 @@ def _add_flags(parser: ArgumentParser) -> None:
         "publish nothing: print the jobs that are found, one JSON object a line, and end",
     )
     metrics = "answer /metrics about collect itself on this port of api.host"
-    valued(parser, "--metrics-port", "N", metrics, int)
+    valued(parser, "--metrics-port", "N", metrics, port)
     valued(parser, "--sign-file", "PATH", "touched while the loop turns", path)
     valued(
         parser,

@@ -11,6 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 Request = TypeVar("Request")
 
+_HIGHEST_PORT = 65535
+
 
 class TakesFlags(Protocol):
     """A parser, or a group of one."""
@@ -70,6 +72,13 @@ def path(text: str) -> Path:
     if not text.strip():
         raise ArgumentTypeError("the path is empty: name one or leave the flag out")
     return Path(text)
+
+
+def port(text: str) -> int:
+    """A port; 0 takes any free one where we listen. Raises ArgumentTypeError."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) <= _HIGHEST_PORT):
+        raise ArgumentTypeError(f"{text!r} is no port: give a number from 0 to {_HIGHEST_PORT}")
+    return int(text)
 
 
 def positive(text: str) -> float:

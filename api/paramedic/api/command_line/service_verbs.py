@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.bus_flag import existing_bus
-from paramedic.api.command_line.flags import Request, filled, path, switch, valued
+from paramedic.api.command_line.flags import Request, filled, path, port, switch, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -50,7 +50,7 @@ def _add_diagnose_flags(parser: ArgumentParser) -> None:
         path,
     )
     metrics = "answer /metrics about this process there: lag, shares, slots, dead letters"
-    valued(parser, "--metrics-port", "N", metrics, int)
+    valued(parser, "--metrics-port", "N", metrics, port)
 
 
 def _add_remediate_flags(parser: ArgumentParser) -> None:

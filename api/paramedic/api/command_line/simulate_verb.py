@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.flags import filled, path, switch, valued
+from paramedic.api.command_line.flags import filled, path, port, switch, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -113,7 +113,7 @@ def _add_serving_flags(parser: ArgumentParser) -> None:
     )
     labels = "which labels tell the job (default: hpc-job)"
     serving.add_argument("--job-labels", choices=("hpc-job", "pod", "none"), help=labels)
-    valued(serving, "--port", "PORT", "0: any free one (default: 9400)", int)
+    valued(serving, "--port", "PORT", "0: any free one (default: 9400)", port)
     switch(serving, "--port-per-node", "a port for each node, from --port on")
     speed = "seconds of the cluster in a second of the clock (default: 1)"
     valued(serving, "--speed", "FACTOR", speed, float)
@@ -167,7 +167,7 @@ def _with_defaults(flags: Namespace, defaults: Mapping[str, Any]) -> dict[str, A
 
 
 def _check(flags: Namespace) -> None:
-    for name, least in (("seconds", 1), ("already_running", 0), ("fault_at", 0), ("port", 0),
+    for name, least in (("seconds", 1), ("already_running", 0), ("fault_at", 0),
                         ("fault_seconds", 1)):  # fmt: skip
         value = getattr(flags, name)
         if value is not None and value < least:

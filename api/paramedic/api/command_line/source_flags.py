@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+import re
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.flags import filled, path, repeated, switch, valued
+from paramedic.api.command_line.flags import filled, path, port, repeated, switch, valued
 from paramedic.api.command_line.verbs import Call
 from paramedic.api.wiring.source_request import (
     PASSWORD_VARIABLE,
@@ -69,7 +69,7 @@ def _add_sources(parser: ArgumentParser) -> None:
     log = "follow a kernel log for Xid errors: a file, /dev/kmsg or journal"
     repeated(group, "--kernel-log", "[NODE=]PATH", log, dest="kernel_logs")
     switch(group, "--nvml", "read the GPUs of this host directly")
-    valued(group, "--kafka", "HOST:PORT", "a Kafka cluster that has telemetry")
+    valued(group, "--kafka", "HOST:PORT", "a Kafka cluster that has telemetry", _servers)
     repeated(group, "--kafka-topic", "TOPIC", "a topic that another tool fills", dest="topics")
     group.add_argument(
         "--kafka-format",
@@ -99,8 +99,18 @@ def _add_access(parser: ArgumentParser) -> None:
     )
 
 
+def _servers(text: str) -> str:
+    """Some brokers. Raises ArgumentTypeError when one of them cannot be."""
+    for server in text.split(","):
+        host, _, number = server.rpartition(":")
+        if not host:
+            raise ArgumentTypeError(f"{server!r} is no HOST:PORT")
+        port(number)
+    return text
+
+
 def _refuse_secrets(url: str | None) -> None:
-    if url is not None and "@" in urlsplit(url).netloc:
+    if url is not None and "@" in re.split("[/?#]", url.partition("//")[2])[0]:
         raise UsageError(
             "--prometheus: a password in a URL shows in process lists and logs: use --user and "
             "--password-file"

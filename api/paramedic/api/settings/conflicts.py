@@ -35,10 +35,14 @@ def _refuse_strange_bus(address: str, origin: str) -> None:
         return
     parts = urlsplit(address)
     servers = [server.rpartition(":") for server in parts.netloc.split(",")]
-    if parts.scheme != "kafka" or not all(host and port.isdecimal() for host, _, port in servers):
+    if parts.scheme != "kafka" or not all(host and _is_port(port) for host, _, port in servers):
         raise SettingValueError(
             f"{origin}: bus.address = {address!r}: needs embedded, kafka or kafka://HOST:PORT"
         )
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 6 and 0 < int(text) <= 65535
 
 
 def _refuse_open_host(host: str, origin: str) -> None:

@@ -38,7 +38,13 @@ class PrometheusSettings:
     """The longest pause between two tries while it is away."""
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
+        try:
+            parts = urlsplit(self.url)
+            _ = parts.port  # it is read, and checked, only here
+        except ValueError as error:
+            raise SourceError(
+                f"prometheus url {self.url!r}: {error}: write http(s)://host:port[/prefix]"
+            ) from error
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise SourceError(f"prometheus url {self.url!r}: write http(s)://host:port[/prefix]")
         if parts.username is not None:
