@@ -11,7 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from paramedic.models.default.shipped import shipped_model
+from paramedic.models.histories.recorded import history_of
+from paramedic.models.pattern.detector import PatternDetector
+from paramedic.models.registry.following import Adopted, ProductionFollower
 from paramedic.models.registry.model_folder import load
+from paramedic.models.registry.registry import Registry
 
 pytestmark = pytest.mark.connected
 COMMAND = (sys.executable, "-m", "paramedic.api.command_line")
@@ -90,3 +95,19 @@ def test_a_training_that_was_killed_goes_on_to_the_same_model(place: Path) -> No
 def test_ctrl_c_ends_a_training_with_130_and_it_can_go_on(place: Path) -> None:
     assert stopped(place, signal.SIGINT, *train("ended")) == 130
     assert (place / "ended.training" / "training.json").exists()
+
+
+def test_a_trained_model_is_promoted_followed_and_sees_no_drift_in_its_own_past(
+    place: Path,
+) -> None:
+    assert json.loads(ran(place, "models", "promote", "whole", "--format", "json"))["version"] == 1
+    follower = ProductionFollower(Registry(place / "paramedic-models"), shipped_model)
+    (adopted,) = follower.look(0)
+    assert isinstance(adopted, Adopted)
+    assert (
+        PatternDetector(adopted.model.artifact).examine(history_of(place / "r")).alarms(5000) == []
+    )
+    summary = json.loads(ran(place, "doctor", "--recording", "r", "--format", "json"))["summary"]
+    assert summary["model"] == {"name": "one", "version": 1}
+    assert (summary["missing"], summary["new"]) == ([], [])
+    assert not any(one["drifted"] for one in summary["drift"])
