@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ID_LENGTH = 26
+_SHOWN = 240
+"""Characters of what is wrong that an error repeats."""
 
 
 class Scope(StrEnum):
@@ -231,39 +233,74 @@ class Verdict:
         """Read one line of JSON. Raises VerdictFormatError when it is not a verdict."""
         try:
             return cls.from_dict(json.loads(payload))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except _UNREADABLE as error:
             raise VerdictFormatError(f"not a verdict: {payload[:120]!r}: {error!r}") from error
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Verdict:
-        """The inverse of `to_dict`; unknown fields of newer writers are ignored."""
+        """The inverse of `to_dict`; unknown fields of newer writers are ignored.
+
+        Raises KeyError, TypeError or ValueError where a field is missing or is not what it must be.
+        """
         return cls(
-            id=fields["id"],
-            job=JobName(fields["job"]),
-            generation=fields["generation"],
+            id=_typed(fields, "id", str),
+            job=JobName(_typed(fields, "job", str)),
+            generation=_typed(fields, "generation", int),
             scope=Scope(fields["scope"]),
-            node=fields["node"],
-            gpu=fields["gpu"],
-            members=tuple(fields["members"]),
+            node=_typed(fields, "node", str, _NOTHING),
+            gpu=_typed(fields, "gpu", int, _NOTHING),
+            members=tuple(_typed({"members": one}, "members", str) for one in fields["members"]),
             status=Status(fields["status"]),
             phase=Phase(fields["phase"]),
             fault=Fault(fields["fault"]),
             tier=Tier(fields["tier"]),
             severity=Severity(fields["severity"]),
-            confidence=fields["confidence"],
+            confidence=_typed(fields, "confidence", float, int),
             onset=parse_time(fields["onset"]),
             detected_at=parse_time(fields["detected_at"]),
-            summary=fields["summary"],
-            candidates=tuple(Candidate(**c) for c in fields["candidates"]),
-            evidence=tuple(
-                Evidence(**{**e, "since": parse_time(e["since"])}) for e in fields["evidence"]
-            ),
+            summary=_typed(fields, "summary", str),
+            candidates=tuple(_candidate(one) for one in fields["candidates"]),
+            evidence=tuple(_evidence(one) for one in fields["evidence"]),
             action=Recommendation(
-                RecommendedAction(fields["action"]["recommended"]), fields["action"]["reason"]
+                RecommendedAction(fields["action"]["recommended"]),
+                _typed(fields["action"], "reason", str),
             ),
-            rank=fields.get("rank"),
+            rank=_typed({"rank": None, **fields}, "rank", int, _NOTHING),
             first_detected_at=_time_or_none(fields.get("first_detected_at")),
         )
+
+
+_NOTHING = type(None)
+_UNREADABLE = (
+    ValueError, KeyError, AttributeError, TypeError,
+    OverflowError,  # a time before the first year, once it is in UTC
+    RecursionError,  # JSON that is nested without end
+)  # fmt: skip
+
+
+def _typed(fields: dict[str, Any], name: str, *kinds: type) -> Any:
+    """The field, if it is of one of the types. Raises KeyError, or TypeError naming the field."""
+    value = fields[name]
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"{name} is {value!r}, not {wanted}"[:_SHOWN])
+    return value
+
+
+def _candidate(fields: dict[str, Any]) -> Candidate:
+    return Candidate(
+        NodeName(_typed(fields, "node", str)), float(_typed(fields, "score", float, int))
+    )
+
+
+def _evidence(fields: dict[str, Any]) -> Evidence:
+    return Evidence(
+        metric=_typed(fields, "metric", str),
+        value=_typed(fields, "value", float, int, _NOTHING),
+        peers=_typed(fields, "peers", float, int, _NOTHING),
+        deviation=_typed(fields, "deviation", float, int),
+        since=parse_time(fields["since"]),
+    )
 
 
 def _time_or_none(text: str | None) -> datetime | None:

@@ -116,6 +116,7 @@ def with_table(**changes: Any) -> bytes:
         (with_table(columns={"m": ["1"]}), r"columns\['m'\] holds '1', expected numbers and nulls"),
         (with_table(columns={"m": [True]}), "holds True"),
         (with_table(columns={"m": [10**400]}), "a number of 401 digits"),
+        (with_table(columns={"m": [1]}).replace(b"[1]", b"[-1e400]"), "holds -inf, expected"),
         (with_table(columns={"": [1]}), "metric is ''"),
         (with_table(entity="rack"), "entity is 'rack'"),
         (with_table(indices=[0.5]), "indices is 0.5"),

@@ -129,11 +129,14 @@ def _value(value: object, where: str) -> float:
             f"telemetry batch: {where} holds {reprlib.repr(value)}, expected numbers and nulls"
         )
     try:
-        return float(value)
+        number = float(value)
     except OverflowError as error:
         raise ContractError(
             f"telemetry batch: {where} holds a number of {len(str(value))} digits: {error}"
         ) from error
+    if not math.isfinite(number):
+        raise ContractError(f"telemetry batch: {where} holds {number}, expected numbers and nulls")
+    return number
 
 
 def _written(table: Table) -> dict[str, Any]:
