@@ -50,6 +50,11 @@ def test_arbitrary_bytes_are_no_dead_letter(noise: bytes) -> None:
         DeadLetter.from_json(noise)
 
 
+def test_json_without_end_is_no_dead_letter() -> None:
+    with pytest.raises(ContractError, match="not a dead letter"):
+        DeadLetter.from_json(b"[" * 100_000)
+
+
 @pytest.mark.parametrize(
     ("field", "value"), [("topic", "elsewhere"), ("payload", "not base 64!"), ("payload", None)]
 )

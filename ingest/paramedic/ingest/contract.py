@@ -354,7 +354,7 @@ class DeadLetter:
                 payload=base64.b64decode(fields["payload"], validate=True),
                 payload_bytes=fields["payload_bytes"],
             )
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ContractError(f"not a dead letter: {line[:120]!r}: {error!r}") from error
 
 

@@ -100,7 +100,7 @@ def test_a_record_is_read_as_it_was_written_and_leaves_no_draft(tmp_path: Path) 
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.json"]
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"job": "x"}'])
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", "[" * 100_000, '{"job": "x"}'])
 def test_a_damaged_record_is_refused_by_name(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(RunRecordError, match=r"run\.json"):

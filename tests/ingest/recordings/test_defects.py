@@ -23,6 +23,7 @@ from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.reading import open_recording
 
 Break = Callable[[Path], object]
+ENDLESS = "[" * 100_000
 TIMES = [moment(0), moment(1)]
 KEYS = {"timestamp": TIMES, "node": ["a", "b"], "gpu": [0, 1], "gpu_power_watts": [1.0, 2.0]}
 
@@ -106,6 +107,14 @@ def having(**columns: object) -> Break:
         (
             lambda folder: write_events(folder, "{", {"kind": "xid"}),
             "R/events.jsonl: line 1 is no JSON object: correct it",
+        ),
+        (
+            lambda folder: write_events(folder, ENDLESS),
+            "R/events.jsonl: line 1 is nested without end: correct it",
+        ),
+        (
+            lambda folder: (folder / "job.json").write_text(ENDLESS),
+            "R/job.json is not JSON: maximum recursion depth exceeded",
         ),
         (
             lambda folder: write_events(folder, {"kind": "xid"}),

@@ -110,6 +110,14 @@ def test_a_page_of_another_server_is_told_in_one_line() -> None:
     assert str(error).startswith("http://p answers with HTTP 404: no such page: check the URL")
 
 
+def test_json_without_end_is_no_answer() -> None:
+    nested = "[" * 100_000
+    error = sorted_by_remedy("http://p", f"HTTP Status Code 404 ({nested.encode()!r})")
+    assert str(error).startswith("http://p answers with HTTP 404: [[[")
+    with exporter(nested) as served, pytest.raises(SourceAwayError, match="no answer of a Prom"):
+        api(served).query("up")
+
+
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
 def test_what_may_pass_is_tried_again(status: int) -> None:
     assert isinstance(refusal(status, "try later"), SourceAwayError)

@@ -45,7 +45,7 @@ class RunRecord:
             fields = json.loads(path.read_text(encoding="utf-8"))
             known = {name: fields[name] for name in cls.__dataclass_fields__}
             return cls(**{**known, "command": tuple(known["command"])})
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise RunRecordError(f"{path}: not the record of a run: {error!r}") from error
 
     def write(self, run_folder: Path) -> None:

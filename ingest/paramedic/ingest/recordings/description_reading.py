@@ -102,7 +102,7 @@ def _load(path: Path) -> object:
         ) from error
     except OSError as error:
         raise RecordingFormatError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordingFormatError(f"{path} is not JSON: {error}") from error
 
 

@@ -93,6 +93,10 @@ def _fields(path: Path, number: int, line: bytes) -> dict[str, Any] | None:
         fields = json.loads(line)
     except ValueError:
         return None
+    except RecursionError as error:
+        raise RecordingFormatError(
+            f"{path}: line {number} is nested without end: correct it"
+        ) from error
     if not isinstance(fields, dict):
         return None
     for name in (TIMESTAMP, ARRIVED):

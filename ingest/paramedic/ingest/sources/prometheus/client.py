@@ -113,7 +113,7 @@ class PrometheusApi:
             raise sorted_by_remedy(self._url, str(error)) from error
         except ReadTimeout as error:
             raise AnswerTooLargeError(f"{self._url} did not answer in time") from error
-        except (KeyError, TypeError, ValueError, RequestException) as error:
+        except (KeyError, TypeError, ValueError, RecursionError, RequestException) as error:
             reason = f"{self._url} gives no answer of a Prometheus: {_innermost(error)}"
             raise SourceAwayError(reason) from error
 
@@ -136,7 +136,7 @@ def _reason(body: str) -> str:
     """The server's own words; the body as it is where they cannot be found."""
     try:
         return str(json.loads(body.replace("\\'", "'").replace("\\\\", "\\"))["error"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         # The library shows the bytes as Python writes them.
         return body.replace("\\r", " ").replace("\\n", " ")
 
