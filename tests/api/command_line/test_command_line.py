@@ -256,3 +256,15 @@ def test_an_unforeseen_error_is_one_line_without_debug_and_a_traceback_with_it()
     assert plain.stderr.startswith("paramedic: unexpected RuntimeError: a bug")
     assert plain.stderr.count("\n") == 1
     assert "Traceback" in debug.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["run", "--help"], ["decode", "page"]])
+def test_a_full_disk_is_one_line_whoever_writes(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "page").write_text("up 1\n")
+    run = [sys.executable, "-m", "paramedic.api.command_line", *arguments]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            run, stdout=full, stderr=subprocess.PIPE, cwd=tmp_path, timeout=60, check=False
+        )
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+    assert b"the output cannot be written (No space left on device)" in done.stderr

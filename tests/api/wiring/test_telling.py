@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+from pathlib import Path
 
+import pytest
+
+from paramedic.api.wiring.errors import OutputError
 from paramedic.api.wiring.telling import say, tell
 
 
@@ -25,4 +29,11 @@ def test_a_reader_that_has_left_is_no_reason_to_fail() -> None:
     os.close(reading)
     with os.fdopen(writing, "w", encoding="utf-8") as out:
         tell(out, "first\n")
+        tell(out, "second\n")
+
+
+def test_a_full_disk_is_told_and_leaves_nothing_to_fail_over_later() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as out:
+        with pytest.raises(OutputError, match=r"^the output cannot be written \(No space left on"):
+            tell(out, "first\n")
         tell(out, "second\n")

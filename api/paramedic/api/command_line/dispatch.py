@@ -21,7 +21,7 @@ from paramedic.api.settings.reading import parse_assignment, read_settings
 from paramedic.api.settings.schema import Settings, known_settings
 from paramedic.api.settings.values import Given, parse_text
 from paramedic.api.wiring.errors import WiringError
-from paramedic.api.wiring.telling import say
+from paramedic.api.wiring.telling import say, tell
 from paramedic.ingest.contract import IngestError
 from paramedic.models.contract import ModelError
 from paramedic.remediation.contract import StoreError
@@ -45,11 +45,20 @@ def dispatch(arguments: Sequence[str], surroundings: Surroundings | None = None)
     """Run the verb that the arguments name; 2 for anything that cannot be used."""
     stderr = sys.stderr if surroundings is None else surroundings.stderr
     try:
-        verb, call = read_call(arguments, surroundings or _process_surroundings())
+        verb, call = _read_call(arguments, surroundings or _process_surroundings())
         return verb.execute(call)
     except FORESEEN as error:
         say(stderr, _one_line(error))
         return UNUSABLE
+
+
+def _read_call(arguments: Sequence[str], surroundings: Surroundings) -> tuple[Verb, Call]:
+    """The same, and help is out before the process ends. Raises OutputError too."""
+    try:
+        return read_call(arguments, surroundings)
+    except SystemExit:
+        tell(sys.stdout, "")
+        raise
 
 
 def read_call(arguments: Sequence[str], surroundings: Surroundings) -> tuple[Verb, Call]:

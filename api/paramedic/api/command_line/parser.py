@@ -24,6 +24,7 @@ from paramedic.api.command_line.train_verb import TRAIN
 from paramedic.api.command_line.up_verb import UP
 from paramedic.api.command_line.verbs import Verb
 from paramedic.api.settings.schema import SettingDescription, known_settings
+from paramedic.api.wiring.telling import tell
 
 VERBS: dict[str, Verb] = {
     verb.name: verb
@@ -72,7 +73,7 @@ class _ShowVersion(argparse.Action):
         """Print it and end."""
         from importlib.metadata import version
 
-        sys.stdout.write(f"paramedic {version('paramedic')}\n")
+        tell(sys.stdout, f"paramedic {version('paramedic')}\n")
         parser.exit(0)
 
 

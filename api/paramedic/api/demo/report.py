@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from paramedic.api.demo.summary import Summary
+from paramedic.api.wiring.telling import tell
 
 _NOTHING = "–"
 _ROWS: dict[str, tuple[str, Callable[[Any], str]]] = {
@@ -27,8 +28,7 @@ _ROWS: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 def write_json(summary: Summary, out: TextIO) -> None:
     """One object on one line."""
-    out.write(json.dumps(summary.to_dict()) + "\n")
-    out.flush()
+    tell(out, json.dumps(summary.to_dict()) + "\n")
 
 
 def write_table(summary: Summary, reasons: Sequence[str], out: TextIO) -> None:
@@ -49,7 +49,5 @@ def write_table(summary: Summary, reasons: Sequence[str], out: TextIO) -> None:
 
 def write_reasons(reasons: Sequence[str], out: TextIO) -> None:
     """What did not hold, a line each; one line when everything did."""
-    out.writelines(f"did not hold: {reason}\n" for reason in reasons)
-    if not reasons:
-        out.write("everything held\n")
-    out.flush()
+    lines = [f"did not hold: {reason}" for reason in reasons] or ["everything held"]
+    tell(out, "".join(f"{line}\n" for line in lines))

@@ -9,7 +9,8 @@ class WiringError(Exception):
     WiringError
     ├── PreflightError      found before anything was started; a person has to change something
     ├── RunRecordError      a run.json cannot be read or is not one
-    └── InputError          a file or page that a tool was given cannot be used
+    ├── InputError          a file or page that a tool was given cannot be used
+    └── OutputError         what is told cannot be written, such as on a full disk
     """
 
 
@@ -23,3 +24,7 @@ class RunRecordError(WiringError):
 
 class InputError(WiringError):
     """A file or page that a tool was given cannot be read, or is nothing that the tool reads."""
+
+
+class OutputError(WiringError):
+    """Standard output or standard error takes no more, such as on a full disk."""
