@@ -96,6 +96,17 @@ def test_a_second_recording_in_the_same_folder_is_refused(tmp_path: Path) -> Non
     assert "holds a recording already" in errors
 
 
+def test_labels_that_cannot_be_written_leave_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    arguments = ["--record", str(tmp_path / "q1"), *TINY, "--seconds", "1", "--labels"]
+    for place, why in (("nodir", "No such file or directory"), ("file", "Not a directory")):
+        code, output, errors = told([*arguments, str(tmp_path / place / "l.json")], tmp_path)
+        assert (code, output, errors.count("\n")) == (2, "", 1)
+        assert f"{place}/l.json cannot be written ({why}): name another file" in errors
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+    assert told([*arguments, str(tmp_path / "q1" / "l.json")], tmp_path)[0] == 0, "it is made"
+
+
 def test_flags_outrank_the_preset_and_the_rest_is_the_preset_s() -> None:
     config = ClusterWanted(preset="large", nodes=64, seed=3, job="llama").config(first_second=7)
     assert (config.shape.nodes, config.shape.stages, config.shape.expert_groups) == (64, 8, 4)

@@ -139,18 +139,38 @@ def record(
     stdout: TextIO,
     stderr: TextIO,
 ) -> int:
-    """Write a recording, and beside it what is broken. Raises SyntheticError or RecordingError."""
+    """Write a recording, and beside it what is broken.
+
+    Raises SyntheticError or RecordingError, and PreflightError, before anything is there, when the
+    labels cannot be written.
+    """
     from paramedic.ingest.synthetic import recording
     from paramedic.ingest.synthetic.cluster import SyntheticCluster
 
     cluster = SyntheticCluster(wanted.config())
     beside = folder.resolve().parent / "labels.json" if labels is None else labels
+    _require_writable(beside, folder)
     tell(stderr, f"paramedic: recording {seconds} s of {_words(cluster)}\n")
     progress = _Progress(seconds, stderr, time.monotonic)
     recording.record(cluster, folder, beside, seconds, wanted.age_seconds, progress)
     done = {"job": wanted.job, "recording": str(folder), "labels": str(beside), "seconds": seconds}
     tell(stdout, json.dumps(done) + "\n")
     return 0
+
+
+def _require_writable(labels: Path, folder: Path) -> None:
+    """Find out whether the labels can be written, while there is no recording yet."""
+    made = (folder.resolve(), *folder.resolve().parents)
+    place = labels.resolve().parent
+    if labels.exists() or (place in made and not place.exists()):
+        return  # the recording refuses the first and makes the second
+    try:
+        labels.touch(exist_ok=False)
+        labels.unlink()
+    except OSError as error:
+        raise PreflightError(
+            f"--labels {labels} cannot be written ({error.strerror}): name another file"
+        ) from error
 
 
 class _Progress:
