@@ -42,7 +42,11 @@ def test_half_a_line_at_the_end_says_nothing(tmp_path: Path) -> None:
     assert newest_written_step(tmp_path) == 0
 
 
-@pytest.mark.parametrize("text", ["{}\n", "3\n", '{"step": 1, "rank": 0, "loss": "much"}\n', "\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["{}\n", "3\n", '{"step": 1, "rank": 0, "loss": "much"}\n', "\n", "[" * 100_000 + "\n"],
+    ids=lambda text: text[:20],
+)
 def test_something_else_in_a_file_is_refused_by_name_and_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "node-0000.jsonl").write_text(line(0, 0, 1.0) + text)
     with pytest.raises(DemoRunError, match=r"node-0000\.jsonl, line 2"):

@@ -84,3 +84,6 @@ def test_a_checkpoint_that_is_passed_over_is_reported(tmp_path: Path) -> None:
     bench.reports.clear()
     bench.checkpoints.load(bench.state, 1)
     assert [one["result"] for one in bench.reports] == ["failed"]
+    (tmp_path / "step-000000000008.json").write_text("[" * 100_000)
+    bench.checkpoints.load(bench.state, 1)
+    assert [one["result"] for one in bench.reports] == ["failed"] * 3

@@ -35,7 +35,7 @@ def _read_file(path: Path) -> Iterator[tuple[Point, str]]:
         try:
             fields = json.loads(line)
             yield (int(fields["step"]), int(fields["rank"])), float.fromhex(fields["loss"]).hex()
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise DemoRunError(
                 f"{path}, line {number}: not a loss: {line[:80]!r}: the training script has to "
                 "write step, rank and loss (float.hex) for --losses"

@@ -96,7 +96,7 @@ def _load(path: Path) -> LoadedCheckpoint:
         manifest = json.loads(path.read_bytes())
         step, size, sha256 = manifest["step"], manifest["bytes"], manifest["sha256"]
         data = bytearray(state_path.read_bytes())
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise CheckpointError(f"checkpoint {path} cannot be read: {error!r}") from error
     if len(data) != size:
         raise CheckpointError(f"checkpoint {state_path} has {len(data)} bytes instead of {size}")
