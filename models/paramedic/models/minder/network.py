@@ -97,8 +97,7 @@ class _Lstm(nn.Module):
         cell: Tensor | None = None
         for sample in samples:
             gates = self.inputs(sample) if driven is None else driven
-            if hidden is not None:
-                gates = gates + self.recurrent(hidden)
+            gates = gates + (self.recurrent.bias if hidden is None else self.recurrent(hidden))
             opened = torch.sigmoid(gates[: 3 * HIDDEN])
             fresh = opened[:HIDDEN] * torch.tanh(gates[3 * HIDDEN :])
             cell = fresh if cell is None else opened[HIDDEN : 2 * HIDDEN] * cell + fresh

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from paramedic.models.rivals.machine_level import MachineLevel
 
-_WINDOWS_A_HISTORY = 4000
+_WINDOWS_A_HISTORY = 2000
 _WINDOWS = 16_000
 
 
