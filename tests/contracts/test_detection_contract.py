@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+import torch
 
 from paramedic.diagnosis.benchmark.roster import every_detector
 from paramedic.ingest.contract import Entity, Window
@@ -30,6 +31,15 @@ FIRST = 60
 CUTS = (150, 263, 331)
 NAMES = [one.name for one in every_detector()]
 every_one = pytest.mark.parametrize("name", NAMES)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> Iterator[None]:
+    """Beside other tests, threads of one computation wait for each other more than they help."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @cache
