@@ -28,6 +28,8 @@ def z_scores(vectors: Tensor, distance: Distance = Distance.EUCLIDEAN) -> Tensor
     deviation. A lone outlier among N machines that are alike gets √(N−1), however far out it is.
     """
     known = ~torch.isnan(vectors).any(dim=-1)
+    if not known.any():  # a metric that is not collected costs nothing
+        return torch.full(known.shape, torch.nan, dtype=torch.float64)
     pairs = torch.cdist(
         torch.where(known[..., None], vectors, 0.0),
         torch.where(known[..., None], vectors, 0.0),
