@@ -15,18 +15,18 @@ from paramedic.models.training.fitting import fit
 
 SMALL = FitSettings(
     pattern=PatternSettings(hidden=4, latent=2),
-    windows=300,
+    windows=150,
     batch=64,
     most_epochs=2,
     learning_rate=0.01,
 )
 
 
-def healthy(seed: int, slots: int = 150) -> JobHistory:
+def healthy(seed: int, slots: int = 100) -> JobHistory:
     return history_of(gpu_values(6, slots, seed))
 
 
-HISTORIES = tuple(healthy(seed) for seed in range(3))
+HISTORIES = tuple(healthy(seed) for seed in range(2))
 
 
 def fitted(

@@ -21,12 +21,12 @@ from paramedic.models.pattern.evidence import Evidence
 from paramedic.models.pattern.settings import PatternSettings
 
 SETTINGS = PatternSettings(accused_share=0.5, largest_crowd_share=0.34)
-ONSET = 150
+ONSET = 90
 THRESHOLD = 150.0
 
 
 def broken(*rows: int, nodes: int = 6) -> JobHistory:
-    values = gpu_values(nodes, 260, seed=9)
+    values = gpu_values(nodes, 150, seed=9)
     values[list(rows), 1, ONSET:] *= 0.5
     return history_of(values)
 
@@ -45,14 +45,14 @@ def test_a_card_that_loses_half_of_its_work_is_named_within_seconds() -> None:
 
 
 def test_a_machine_whose_rows_vanish_is_named() -> None:
-    values = gpu_values(6, 260, seed=9)
+    values = gpu_values(6, 150, seed=9)
     values[4:6, :, ONSET:] = np.nan
     first = PatternDetector(small_model()).examine(history_of(values)).alarms(THRESHOLD)[0]
     assert first.nodes == ("node-0003",)
 
 
 def test_healthy_machines_are_not_named() -> None:
-    assert PatternDetector(small_model()).examine(healthy(31, 260)).alarms(THRESHOLD) == []
+    assert PatternDetector(small_model()).examine(healthy(31, 150)).alarms(THRESHOLD) == []
 
 
 def test_two_broken_machines_are_both_named() -> None:
@@ -63,7 +63,7 @@ def test_two_broken_machines_are_both_named() -> None:
 def test_a_history_that_is_cut_gives_the_same_alarms_up_to_there() -> None:
     detector, history = PatternDetector(small_model()), broken(5)
     whole = detector.examine(history).alarms(THRESHOLD)
-    for slots in (157, 200):
+    for slots in (97, 120):
         second = FIRST + slots
         cut = detector.examine(history.until(second)).alarms(THRESHOLD)
         assert cut == [one for one in whole if one.second <= second]

@@ -64,6 +64,12 @@ def test_who_is_odder_than_the_waiting_is_suspected_by_the_difference() -> None:
     assert evidence(odd).nats[0].tolist() == [0, 0, 0, 3, 0, 0]
 
 
+def test_two_odd_machines_are_both_suspected_only_less() -> None:
+    odd = scores(1)
+    odd[0, :, [1, 7]] = 14.0
+    np.testing.assert_allclose(evidence(odd).nats[0], [5, 0, 0, 5, 0, 0])
+
+
 def test_evidence_fades_when_a_machine_is_well_again() -> None:
     odd = scores(40)
     odd[:10, 0, 7] = 10.0

@@ -1,9 +1,10 @@
 """How far every row is from its role peers in every slot, in standard deviations of such distances.
 
 From a value the median of the row's peers is taken, so that what befalls all alike cancels out;
-then what the row has long been different by; the rest is measured by how much rows of the panel
-usually differ. What is known of the past is brought up to date a block at a time, from slots that
-have closed. Nothing depends on the number of rows or on a metric's unit.
+then what the row has long been different by, or less of it while the job pauses; the rest is
+measured by how much rows of the panel usually differ. What is known of the past is brought up to
+date a block at a time, from slots that have closed. Nothing depends on the number of rows or on a
+metric's unit.
 """
 
 from __future__ import annotations
@@ -89,24 +90,29 @@ class DepartureStream:
         if self._is_state.any():
             difference[:, self._is_state] = np.sign(difference[:, self._is_state])
         middle = _middle(level)
-        self._block.take(difference, difference - self._steady, middle)
-        departure = self._departure(difference)
-        size = self._size[:, 0]
-        share = np.abs(middle) / np.where(size > 0, size, 1.0)
-        activity = np.where((size > 0) & ~np.isnan(share), np.minimum(share, 2.0), 1.0)
+        activity = self._activity(middle)
+        rest = difference - self._steady * np.minimum(activity, 1.0)[:, :, None]
+        departure = self._departure(rest)
+        self._block.take(difference, rest, middle)
         if self._block.slots == self._settings.block_slots:
             self._learn(self._block)
             self._block = _Block(metrics, rows)
         return Departures(departure, activity)
 
-    def _departure(self, difference: Floats) -> Floats:
-        """The difference less the steady one, in usual ones; held back while little is known."""
+    def _activity(self, middle: Floats) -> Floats:
+        size = self._size[:, 0]
+        share = np.abs(middle) / np.where(size > 0, size, 1.0)
+        is_known = (size > 0) & ~np.isnan(share)
+        activity: Floats = np.where(is_known, np.minimum(share, 2.0), 1.0)
+        return activity
+
+    def _departure(self, rest: Floats) -> Floats:
+        """What is not steady, in usual differences; held back while little is known."""
         scatter = self._scatter_now()
         trust = np.minimum(self._seen / self._settings.trust_blocks, 1.0)
         scale = np.where(scatter > 0, trust / np.where(scatter > 0, scatter, 1.0), 0.0)
         limit = self._settings.largest_departure
-        rest = (difference - self._steady) * scale
-        cut: Floats = np.minimum(np.maximum(rest, -limit), limit)
+        cut: Floats = np.minimum(np.maximum(rest * scale, -limit), limit)
         return cut
 
     def _scatter_now(self) -> Floats:

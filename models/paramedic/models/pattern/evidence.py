@@ -77,12 +77,14 @@ class EvidenceStream:
         return Evidence(self._added_up(self._steps(excess)), self._oddest_cards(odd), excess)
 
     def _excess(self, odd: Sequence[Floats]) -> Floats:
-        """What speaks against each machine more than against most others, (slots, nodes)."""
+        """What speaks against each machine more than against others, (slots, nodes)."""
         spoken = np.zeros((len(odd[0]) if odd else 0, len(self._sum)))
         for rows, places in zip(odd, self._places, strict=True):
             spoken += _strongest(rows, places, len(self._sum))
-        others = np.nan_to_num(leave_one_out_quantiles(spoken, (_OF_OTHERS,))[0])
-        return np.maximum(spoken - others, 0.0)
+        most, oddest = leave_one_out_quantiles(spoken, (_MOST_OTHERS, 1.0))
+        others = np.nan_to_num(np.maximum(most, _SHARED_WITH_ODDEST * oddest))
+        excess: Floats = np.maximum(spoken - others, 0.0)
+        return excess
 
     def _steps(self, excess: Floats) -> Floats:
         """How rarely a healthy machine has so much more against it, less what is expected."""
@@ -121,8 +123,11 @@ class EvidenceStream:
 
 EXCESS_UNIT = 5.0
 """Nats that count as one on the grid of tails."""
-_OF_OTHERS = 0.8
-"""A machine is suspected for what it is odder by than this share of the others."""
+_MOST_OTHERS = 0.8
+"""A machine is suspected for what it is odder by than this share of the others …"""
+_SHARED_WITH_ODDEST = 0.8
+"""… and than so large a share of what the oddest other is: alone, it stands apart; two broken
+machines are both suspected, only less."""
 _FADING = 0.98
 _ALONE_SHARE = 0.5
 """A node's second oddest GPU has at most so much against it where the oddest is named."""
