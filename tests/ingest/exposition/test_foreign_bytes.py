@@ -21,7 +21,7 @@ WIDE = PAGE.decode().encode("utf-16")
     [
         (b"", "empty"),
         (b" \n\n", "empty"),
-        (gzip.compress(PAGE), "gzip"),
+        (gzip.compress(PAGE, mtime=0), "gzip"),
         (bz2.compress(PAGE), "bzip2"),
         (lzma.compress(PAGE), "xz"),
         (b"PK\x03\x04rest", "a zip archive"),
