@@ -140,7 +140,7 @@ def _concerns(accusation: _Accusation, faults: Iterable[Fault]) -> bool:
     return any(
         accusation.node in fault.nodes
         and fault.onset <= accusation.second
-        and (fault.end is None or accusation.second < max(fault.end, deadline(fault)))
+        and (fault.end is None or accusation.second < max(fault.end, deadline(fault) + 1))
         for fault in faults
     )
 
