@@ -79,6 +79,8 @@ def _label_file(recording: Path) -> list[KnownFault]:
 
 def _fault(fields: dict[str, Any]) -> KnownFault:
     nodes = fields.get("nodes") or [fields["node"]]
+    if not isinstance(nodes, list):
+        raise TypeError(f"nodes must be a list of names, not {nodes!r}")
     onset = _second(fields["onset"])
     if onset is None:
         raise ValueError("a fault without an onset")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _LARGEST = 10.0
 _ROWS_PER_CALL = 65_536
+_FEWEST_ROWS = 21
+"""A row and its twenty neighbours; with fewer there is no density to speak of."""
 
 
 class OutlierModel:
@@ -31,14 +33,14 @@ class OutlierModel:
         self._model: Any = None
 
     def learn(self, levels: Iterable[MachineLevel]) -> None:
-        """Fit on rows that are spread evenly over all histories."""
+        """Fit on rows that are spread evenly over all histories; too few rows teach nothing."""
         kept = list(levels)
         self._residuals.learn(kept)
         if not kept or not self._residuals.metrics:
             return
         each = max(1, self._sample // len(kept))
         rows = np.concatenate([_evenly(self._rows(level), each) for level in kept])
-        self._model = self._build().fit(rows)
+        self._model = self._build().fit(rows) if len(rows) >= _FEWEST_ROWS else None
 
     def score(self, level: MachineLevel) -> NDArray[np.float64]:
         """Minus the model's score of normality; all zero before anything was learnt."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,15 @@ from paramedic.models.pattern.settings import PatternSettings
 
 Progress: TypeAlias = Callable[[str, float], None]
 """Hears what is being done, and what share of it is done."""
+
+_COUNTS = (
+    "windows",
+    "counted_every_slots",
+    "most_epochs",
+    "patience_epochs",
+    "batch",
+    "most_histories_for_machines",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +50,13 @@ class FitSettings:
     """Where a training that is stopped goes on from; the same histories and settings are needed."""
 
     def __post_init__(self) -> None:
-        for name in ("windows", "counted_every_slots", "most_epochs", "batch", "patience_epochs"):
+        for name in _COUNTS:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be 1 or more, not {getattr(self, name)}")
         for name in ("held_out_share", "trimmed_share"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be in 0..1, not {getattr(self, name)}")
-        if self.learning_rate <= 0:
-            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate must be above 0 and finite, not {self.learning_rate}")
+        if self.seed < 0:
+            raise ValueError(f"seed must be 0 or more, not {self.seed}")
