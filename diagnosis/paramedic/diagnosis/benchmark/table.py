@@ -51,8 +51,9 @@ def _recall_by_kind(report: Report) -> Iterator[str]:
     kinds = sorted({kind for kind, _detector in by_kind})
     rows = [("recall by kind", "machines", *best)]
     for kind in kinds:
-        those = [by_kind[kind, name] for name in best]
-        rows.append((kind, str(those[0].faulty_machines), *(f"{one.recall:.2f}" for one in those)))
+        machines = max(one.faulty_machines for (of, _), one in by_kind.items() if of == kind)
+        those = [by_kind.get((kind, name)) for name in best]  # variants have not seen every kind
+        rows.append((kind, str(machines), *(_share(one and one.recall) for one in those)))
     if kinds:
         yield from _aligned(rows)
         yield ""

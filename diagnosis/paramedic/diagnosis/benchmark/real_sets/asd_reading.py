@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import csv
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from paramedic.ingest.contract import Entity, EntityKey, JobName, NodeName, Wind
 from paramedic.models.history import JobHistory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -68,28 +70,37 @@ class Asd:
 def read_asd(folder: Path) -> Asd:
     """Read the set. Raises RealSetError."""
     archive, segments = present(folder / "asd_dev.npz"), present(folder / "asd_dev_segments.csv")
-    try:
-        with np.load(archive, allow_pickle=False) as arrays:
-            servers = _servers(arrays)
-            past = _aligned([arrays[f"{server}/train"] for server in servers])
-            labelled = _aligned([arrays[f"{server}/test"] for server in servers])
-            labels = np.stack([arrays[f"{server}/label"] != 0 for server in servers])
+    with (
+        _told_with(archive),
+        archive.open("rb") as file,
+        np.load(file, allow_pickle=False) as arrays,
+    ):
+        servers = _servers(arrays)
+        past = _aligned([arrays[f"{server}/train"] for server in servers])
+        labelled = _aligned([arrays[f"{server}/test"] for server in servers])
+        labels = np.stack([arrays[f"{server}/label"] != 0 for server in servers])
+    with _told_with(segments):
         runs = _runs(segments)
-    except (KeyError, ValueError, OSError) as error:
-        raise RealSetFormatError(f"{folder}: ASD cannot be read: {error}") from error
     before = _LABELLED_FROM - past.shape[1] * SLOT_SECONDS
     return Asd(
         _history(servers, past, before), _history(servers, labelled, _LABELLED_FROM), labels, runs
     )
 
 
+@contextmanager
+def _told_with(file: Path) -> Iterator[None]:
+    """Whatever is wrong with the file is told with its name."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, OSError, EOFError, BadZipFile) as error:
+        raise RealSetFormatError(f"{file}: ASD cannot be read: {error!r}") from error
+
+
 def _servers(arrays: Mapping[str, Any]) -> list[NodeName]:
     numbered = (NodeName(f"omi-{number}") for number in count(1))
-    servers: list[NodeName] = []
-    for name in numbered:
-        if f"{name}/train" not in arrays:
-            return servers
-        servers.append(name)
+    servers = list(takewhile(lambda name: f"{name}/train" in arrays, numbered))
+    if not servers:
+        raise KeyError("omi-1/train")
     return servers
 
 

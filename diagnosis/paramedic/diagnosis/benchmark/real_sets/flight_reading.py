@@ -54,7 +54,7 @@ def _dump(rank: int, path: Path) -> RankDump:
             for name, group in fields["pg_config"].items()
         }
         return RankDump(rank, groups, _pending(fields["entries"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise RealSetFormatError(f"{path} is no flight-recorder dump: {error!r}") from error
 
 

@@ -55,7 +55,13 @@ def read_trace(folder: Path, name: str) -> StragglerTrace:
     if table.num_columns < len(_COLUMNS):
         missing = sorted(set(_COLUMNS) - set(table.column_names))
         raise RealSetFormatError(f"{path} has no column {', '.join(missing)}")
-    return _trace(name, table)
+    try:
+        return _trace(name, table)
+    except (TypeError, ValueError) as error:
+        types = ", ".join(f"{field.name}: {field.type}" for field in table.schema)
+        raise RealSetFormatError(
+            f"{path} has a column that holds no numbers, or gaps ({types}): {error}"
+        ) from error
 
 
 def _trace(name: str, table: Any) -> StragglerTrace:
