@@ -65,7 +65,7 @@ class ResultsLedger:
         file = self._folder / _RUN
         if not file.exists():
             file.write_text(drawn + "\n", encoding="utf-8")
-        elif file.read_text(encoding="utf-8").strip() != drawn:
+        elif _text(file).strip() != drawn:
             raise ResultsError(
                 f"{self._folder} holds the results of another run ({file.name} differs from what "
                 f"is asked for now: {drawn}): name another folder, or remove that one"
@@ -96,8 +96,16 @@ class ResultsLedger:
 
 def _without_cut_line(file: Path) -> str:
     """The file's whole lines; a cut-off end is taken away, so that the next line starts afresh."""
-    text = file.read_text(encoding="utf-8")
+    text = _text(file)
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
         file.write_text(whole, encoding="utf-8")
     return whole
+
+
+def _text(file: Path) -> str:
+    """What the file says. Raises ResultsError when it cannot be read, or is no text."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ResultsError(f"{file} cannot be read: {error}: name another folder") from error

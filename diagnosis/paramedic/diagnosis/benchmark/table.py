@@ -52,8 +52,9 @@ def _recall_by_kind(report: Report) -> Iterator[str]:
     rows = [("recall by kind", "machines", *best)]
     for kind in kinds:
         machines = max(one.faulty_machines for (of, _), one in by_kind.items() if of == kind)
-        those = [by_kind.get((kind, name)) for name in best]  # variants have not seen every kind
-        rows.append((kind, str(machines), *(_share(one and one.recall) for one in those)))
+        recalls = {name: one.recall for (of, name), one in by_kind.items() if of == kind}
+        # a variant examines a share of the episodes, and may not have seen every kind
+        rows.append((kind, str(machines), *(_share(recalls.get(name)) for name in best)))
     if kinds:
         yield from _aligned(rows)
         yield ""
