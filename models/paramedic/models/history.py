@@ -42,10 +42,12 @@ class JobHistory:
     def until(self, second: int) -> JobHistory:
         """The history as it was known when the slot that begins in this second had closed."""
         slots = sum(one <= second for one in self.seconds)
+        closed = self.seconds[slots - 1] + self.seconds.step if slots else second
+        known_before = max(second + 1, closed)
         return replace(
             self,
             windows={entity: _first(window, slots) for entity, window in self.windows.items()},
-            events=tuple(e for e in self.events if e.timestamp.timestamp() < second + 1),
+            events=tuple(e for e in self.events if e.timestamp.timestamp() < known_before),
         )
 
 

@@ -44,6 +44,12 @@ def broken(place: int) -> NDArray[np.float64]:
     return power
 
 
+@pytest.mark.parametrize("name", [*LOOKING, *BLIND])
+def test_thresholds_rise_and_none_stands_twice(name: str) -> None:
+    thresholds = list(trained(name).thresholds)
+    assert thresholds == sorted(set(thresholds))
+
+
 @pytest.mark.parametrize("name", LOOKING)
 @settings(max_examples=3)
 @given(place=st.integers(0, 5))

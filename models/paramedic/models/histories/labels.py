@@ -106,5 +106,6 @@ def _confirmed(said: Feedback) -> KnownFault | None:
 
 def _is_same(one: KnownFault, other: KnownFault) -> bool:
     """Whether both speak of one fault: the machine is the same, and the times overlap."""
-    overlaps = other.end is None or one.onset < other.end
+    begins_in_time = other.end is None or one.onset < other.end
+    overlaps = begins_in_time and (one.end is None or other.onset < one.end)
     return overlaps and not set(one.nodes).isdisjoint(other.nodes)
