@@ -19,6 +19,11 @@ from paramedic.ingest.synthetic.episodes.plan import EpisodePlan, Split
 from paramedic.ingest.synthetic.faults.plan import FaultPlan
 from paramedic.models.detection import Alarm, FaultyMachineDetector
 from paramedic.models.history import JobHistory
+from paramedic.models.minder.fitting import FitSettings as MinderFit
+from paramedic.models.minder.rows import minders
+from paramedic.models.pattern.detector import pattern_detectors
+from paramedic.models.rivals.floors import floors
+from paramedic.models.training.fit_settings import FitSettings
 
 pytestmark = [
     pytest.mark.long,  # trains every detector, on little
@@ -29,8 +34,15 @@ pytestmark = [
 SECONDS = 420
 FIRST = 60
 CUTS = (150, 263, 331)
-NAMES = [one.name for one in every_detector()]
-every_one = pytest.mark.parametrize("name", NAMES)
+OFTEN = {"paramedic", "minder_every_second", "minder_raw", "peer_cusum", "mahalanobis", "random"}
+"""One of each kind goes through `make test`, all others through `make soak`."""
+every_one = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(one.name, marks=[] if one.name in OFTEN else [pytest.mark.soak])
+        for one in every_detector()
+    ],
+)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -64,7 +76,9 @@ def trained(name: str) -> FaultyMachineDetector:
 
 
 def new(name: str) -> FaultyMachineDetector:
-    return next(one for one in every_detector(is_quick=True) if one.name == name)
+    ours = pattern_detectors(fit_settings=FitSettings(windows=600, most_epochs=1))
+    everybody = [*ours, *minders(MinderFit(epochs=1)), *floors()]
+    return next(one for one in everybody if one.name == name)
 
 
 def told(detector: FaultyMachineDetector, history: JobHistory) -> dict[float, list[Alarm]]:
