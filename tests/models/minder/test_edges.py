@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -73,6 +73,7 @@ def test_what_nobody_observed_raises_no_limit() -> None:
 
 @settings(max_examples=8)
 @given(high=st.floats(0, 1e9), value=st.floats(-1e9, 1e9))
+@example(high=0.0, value=0.5)
 def test_whatever_the_limit_shares_are_of_zero_to_one(high: float, value: float) -> None:
     limits = Limits((high,) * 7)
     pair = limits.scaled(np.array([[value] * 7, [value + 1.0] * 7]))
