@@ -77,7 +77,7 @@ def trained(name: str) -> FaultyMachineDetector:
 
 def new(name: str) -> FaultyMachineDetector:
     ours = pattern_detectors(fit_settings=FitSettings(windows=600, most_epochs=1))
-    everybody = [*ours, *minders(MinderFit(epochs=1)), *floors()]
+    everybody: list[FaultyMachineDetector] = [*ours, *minders(MinderFit(epochs=1)), *floors()]
     return next(one for one in everybody if one.name == name)
 
 

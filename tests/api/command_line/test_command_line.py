@@ -258,6 +258,7 @@ def test_an_unforeseen_error_is_one_line_without_debug_and_a_traceback_with_it()
     assert "Traceback" in debug.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [["--version"], ["run", "--help"], ["decode", "page"]])
 def test_a_full_disk_is_one_line_whoever_writes(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "page").write_text("up 1\n")

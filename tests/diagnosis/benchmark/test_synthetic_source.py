@@ -65,6 +65,7 @@ def small(part: Part, at: int) -> Drawn:
     return replace(drawn, plan=replace(plan, cluster=cluster, seconds=80))
 
 
+@pytest.mark.long
 def test_facts_say_what_broke_and_the_history_does_not() -> None:
     drawn = pickle.loads(pickle.dumps(small(Part.TEST, 0)))  # as it goes to a worker process
     episode = SOURCE.live(drawn)

@@ -40,6 +40,7 @@ def test_who_asks_for_more_gets_the_same_and_more() -> None:
     assert draw_fault_episodes(Split.TEST, 7, seed=4) != hurt()[:7]
 
 
+@pytest.mark.long
 def test_no_job_is_in_two_splits() -> None:
     for split in Split:
         plans = hurt(split) + healthy(split)

@@ -54,6 +54,7 @@ def test_every_row_is_looked_at_once_in_a_short_history(weights: dict[str, np.nd
     assert (report.first_second, report.seconds) == (1000, 160)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("middle", "has_drifted"), [(0.0, False), (3.0, True)])
 def test_inputs_are_compared_with_those_of_training(
     weights: dict[str, np.ndarray], middle: float, has_drifted: bool

@@ -36,6 +36,7 @@ def rows_with(fates: Fates) -> list[dict[str, object]]:
     return found
 
 
+@pytest.mark.long
 @settings(max_examples=12)
 @given(fates=FATES)
 def test_late_and_lost_rows_are_as_the_live_run_had_them(

@@ -42,6 +42,7 @@ def played(folder: Path, batches: list[TelemetryBatch], count: int) -> JobHistor
     return history_of(folder / "rec")
 
 
+@pytest.mark.long
 @settings(max_examples=2)
 @given(count=st.integers(8, 60))
 def test_every_value_of_a_synthetic_cluster_comes_back_in_its_slot(
@@ -64,6 +65,7 @@ def test_every_value_of_a_synthetic_cluster_comes_back_in_its_slot(
     assert len(history.seconds) == count
 
 
+@pytest.mark.long
 def test_the_slots_are_those_of_the_live_windows(tmp_path: Path) -> None:
     """With late samples, lost scrapes and wrong clocks, a slot is what it was when it closed."""
     cluster = SyntheticCluster(ClusterConfig(seed=5, shape=_SHAPE))

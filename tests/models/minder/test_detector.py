@@ -124,6 +124,7 @@ def test_the_order_of_metrics_can_be_learnt_anew() -> None:
     assert one.order[0] == 4
 
 
+@pytest.mark.long
 @settings(max_examples=4)
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3, 0.7]))
 def test_being_asked_every_second_is_to_pull_anew_every_second(seed: int, missing: float) -> None:

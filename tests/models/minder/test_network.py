@@ -45,6 +45,7 @@ def test_the_encoder_is_the_lstm_that_everybody_knows() -> None:
     torch.testing.assert_close(last, expected[-1].T)
 
 
+@pytest.mark.long
 def test_a_fit_comes_near_what_it_is_shown() -> None:
     windows = waves(600)
     network = fit(windows, FitSettings(epochs=10, batch=32))

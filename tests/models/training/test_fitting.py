@@ -14,11 +14,13 @@ from paramedic.models.training.fit_settings import FitSettings
 from paramedic.models.training.fitting import fit
 
 
+@pytest.mark.long
 def test_one_seed_gives_one_model_and_another_seed_another() -> None:
     assert fitted().digest() == small_model().digest()
     assert fitted(replace(SMALL, seed=1)).digest() != small_model().digest()
 
 
+@pytest.mark.long
 def test_a_training_that_was_stopped_ends_as_an_unbroken_one(tmp_path: Path) -> None:
     fitted(replace(SMALL, most_epochs=1, checkpoint_folder=tmp_path))
     resumed = fitted(replace(SMALL, checkpoint_folder=tmp_path))
