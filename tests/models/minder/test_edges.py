@@ -72,8 +72,9 @@ def test_what_nobody_observed_raises_no_limit() -> None:
 
 
 @settings(max_examples=8)
-@given(high=st.floats(0, 1e9), value=st.floats(-1e9, 1e9))
+@given(high=st.just(0.0) | st.floats(1e-30, 1e9), value=st.floats(-1e9, 1e9))
 @example(high=0.0, value=0.5)
+@example(high=5e-324, value=0.0)
 def test_whatever_the_limit_shares_are_of_zero_to_one(high: float, value: float) -> None:
     limits = Limits((high,) * 7)
     pair = limits.scaled(np.array([[value] * 7, [value + 1.0] * 7]))

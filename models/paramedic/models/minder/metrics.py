@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from paramedic.models.rivals.machine_level import MachineLevel
 
 
+_LEAST_LIMIT = 1e-37
+"""A limit below the smallest float32 has not been seen."""
+
+
 @dataclass(frozen=True, slots=True)
 class MinderMetric:
     """One of the seven."""
@@ -75,7 +79,7 @@ class Limits:
     def scaled(self, values: NDArray[np.float64]) -> NDArray[np.float32]:
         """Into 0..1; what is beyond a limit stays at it."""
         shares: NDArray[np.float64] = np.clip(
-            values / [high or 1.0 for high in self.high], 0.0, 1.0
+            values / [high if high > _LEAST_LIMIT else 1.0 for high in self.high], 0.0, 1.0
         )
         return shares.astype(np.float32)
 
