@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from paramedic.ingest.contract import JobName, NodeName, format_time, parse_time
+from paramedic.ingest.contract import (
+    UNREADABLE,
+    JobName,
+    NodeName,
+    format_time,
+    named,
+    parse_time,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -233,8 +240,9 @@ class Verdict:
         """Read one line of JSON. Raises VerdictFormatError when it is not a verdict."""
         try:
             return cls.from_dict(json.loads(payload))
-        except _UNREADABLE as error:
-            raise VerdictFormatError(f"not a verdict: {payload[:120]!r}: {error!r}") from error
+        except UNREADABLE as error:
+            why = f"{type(error).__name__}: {error}"  # its repr may hold the whole payload
+            raise VerdictFormatError(f"not a verdict: {payload[:120]!r}: {why[:_SHOWN]}") from error
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Verdict:
@@ -249,7 +257,7 @@ class Verdict:
             scope=Scope(fields["scope"]),
             node=_typed(fields, "node", str, _NOTHING),
             gpu=_typed(fields, "gpu", int, _NOTHING),
-            members=tuple(_typed({"members": one}, "members", str) for one in fields["members"]),
+            members=tuple(named(one, "members", str) for one in fields["members"]),
             status=Status(fields["status"]),
             phase=Phase(fields["phase"]),
             fault=Fault(fields["fault"]),
@@ -265,26 +273,17 @@ class Verdict:
                 RecommendedAction(fields["action"]["recommended"]),
                 _typed(fields["action"], "reason", str),
             ),
-            rank=_typed({"rank": None, **fields}, "rank", int, _NOTHING),
+            rank=named(fields.get("rank"), "rank", int, _NOTHING),
             first_detected_at=_time_or_none(fields.get("first_detected_at")),
         )
 
 
 _NOTHING = type(None)
-_UNREADABLE = (
-    ValueError, KeyError, AttributeError, TypeError,
-    OverflowError,  # a time before the first year, once it is in UTC
-    RecursionError,  # JSON that is nested without end
-)  # fmt: skip
 
 
 def _typed(fields: dict[str, Any], name: str, *kinds: type) -> Any:
     """The field, if it is of one of the types. Raises KeyError, or TypeError naming the field."""
-    value = fields[name]
-    if not isinstance(value, kinds) or isinstance(value, bool):
-        wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise TypeError(f"{name} is {value!r}, not {wanted}"[:_SHOWN])
-    return value
+    return named(fields[name], name, *kinds)
 
 
 def _candidate(fields: dict[str, Any]) -> Candidate:

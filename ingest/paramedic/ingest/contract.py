@@ -223,33 +223,35 @@ class Event:
             return cls(
                 timestamp=parse_time(fields.pop("timestamp")),
                 kind=EventKind(fields.pop("kind")),
-                job=JobName(_named(fields.pop("job"), "job", str)),
+                job=JobName(named(fields.pop("job"), "job", str)),
                 details={key: v for key, v in fields.items() if isinstance(v, _DETAIL)},
                 **common,
             )
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             why = f"{type(error).__name__}: {error}"  # its repr may hold the whole payload
             raise ContractError(f"not an event: {payload[:120]!r}: {why[:240]}") from error
 
 
 _EVENT_FIELDS: Mapping[str, type] = {"node": str, "gpu": int, "rank": int, "generation": int}
-_UNREADABLE = (
+UNREADABLE = (
     ValueError, KeyError, AttributeError, TypeError,
     OverflowError,  # a time before the first year, once it is in UTC
     RecursionError,  # JSON that is nested without end
 )  # fmt: skip
+"""What reading a record from somebody's JSON may raise."""
 _DETAIL = (str, int, float, bool, type(None))
 
 
 def _take(fields: dict[str, Any], name: str, kind: type) -> Any:
     value = fields.pop(name, None)
-    return None if value is None else _named(value, name, kind)
+    return None if value is None else named(value, name, kind)
 
 
-def _named(value: Any, name: str, kind: type) -> Any:
-    """The value, if it is of its field's type. Raises TypeError, naming the field."""
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise TypeError(f"{name} is {value!r}, not {kind.__name__}")
+def named(value: Any, name: str, *kinds: type) -> Any:
+    """The value, if it is of one of its field's types. Raises TypeError, naming the field."""
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"{name} is {value!r}, not {wanted}")
     return value
 
 
