@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from models.rivals.machines import FIRST, history, named, names, noise
 from paramedic.models.rivals.floor import Floor, HeldScores, NothingToLearn, steps_in_a_row
 from paramedic.models.rivals.machine_level import MachineLevel
-from paramedic.models.rivals.telling import told_once
+from paramedic.models.telling import told_once
 
 A, B = names(2)
 

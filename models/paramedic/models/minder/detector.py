@@ -20,7 +20,7 @@ from paramedic.models.minder.encoding import Encoder, VaePerMetric
 from paramedic.models.minder.metrics import Limits, seven
 from paramedic.models.minder.priority import order_by_tree
 from paramedic.models.minder.samples import Samples
-from paramedic.models.rivals.telling import QUIET_SECONDS, told_once
+from paramedic.models.telling import QUIET_SECONDS, told_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -13,6 +13,7 @@ from paramedic.models.pattern.errors import TrainingError
 from paramedic.models.pattern.following import evidence_of
 from paramedic.models.pattern.scorer import PatternReader
 from paramedic.models.pattern.settings import PatternSettings
+from paramedic.models.telling import Telling
 from paramedic.models.training.fit_settings import FitSettings
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from paramedic.models.history import JobHistory
     from paramedic.models.pattern.artifact import PatternArtifact
     from paramedic.models.pattern.evidence import Evidence
-
-_QUIET_SECONDS = 60
 
 
 class TrainedOnce:
@@ -95,12 +94,11 @@ class PatternExamination:
         """Who is accused when, in the order of seconds."""
         nats = self.evidence.nats
         accused = self._accused(threshold)
-        found, told_until = [], np.full(len(self.nodes), -np.inf)
+        found, telling = [], Telling()
         for slot in np.flatnonzero(accused.any(axis=1)).tolist():
             second = self.seconds[slot]
-            here = np.flatnonzero(accused[slot])
-            news = [int(at) for at in here if second - told_until[at] > _QUIET_SECONDS]
-            told_until[here] = second
+            here = {self.nodes[at]: at for at in np.flatnonzero(accused[slot]).tolist()}
+            news = [here[node] for node in telling.news(second, here)]
             if news:
                 found.append(self._alarm(slot, news, float(nats[slot, news].max())))
         return found

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.models.grouping import Grouping
 from paramedic.models.leave_one_out import leave_one_out_quantiles
-from paramedic.models.pattern.grouping import Grouping
 from paramedic.models.pattern.panels import PanelKind
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 
 from paramedic.ingest.contract import Entity, NodeName
 from paramedic.models.circles import Circles
-from paramedic.models.pattern.grouping import Grouping
+from paramedic.models.grouping import Grouping
 from paramedic.models.pattern.metric_kinds import ABSENCE, FAMILIES, MEAN_OF_NODE, family_of
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Panel:
         values[~(window.observed[:, :, slots] & np.isfinite(values))] = np.nan
         if not self.is_mean:
             return values.transpose(2, 1, 0)
-        return _means(values, self.places, len(self.nodes)).transpose(2, 1, 0)
+        return Grouping.of(self.places, len(self.nodes)).means(values).transpose(2, 1, 0)
 
 
 KINDS = len(PANEL_KINDS) * len(FAMILIES)
@@ -171,12 +171,3 @@ def _finest(roles: Sequence[tuple[Hashable, ...]], nodes: Sequence[NodeName]) ->
         if crews and min(map(len, crews.values())) >= _FEWEST_NODES:
             return Circles.of(keys)
     return Circles.of([()] * len(nodes))
-
-
-def _means(values: Floats, places: NDArray[np.intp], nodes: int) -> Floats:
-    """Means over the rows of each node, NaN left out; (nodes, metrics, slots)."""
-    grouping = Grouping.of(places, nodes)
-    known = ~np.isnan(values)
-    total = grouping.reduced(np.add, np.where(known, values, 0.0))
-    count = grouping.reduced(np.add, known.astype(np.float64))
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from paramedic.models.rivals.machine_level import machine_level
-from paramedic.models.rivals.telling import QUIET_SECONDS, told_once
+from paramedic.models.telling import QUIET_SECONDS, told_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.ingest.contract import Entity
+from paramedic.models.grouping import Grouping
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -83,11 +84,5 @@ def _by_node(window: Window, metric: int, nodes: tuple[NodeName, ...]) -> NDArra
     place = {node: at for at, node in enumerate(nodes)}
     where = np.array([place[row.node] for row in window.rows], np.intp)
     values = window.values[:, metric].astype(np.float64)
-    known = window.observed[:, metric] & np.isfinite(values)
-    total, count = (np.zeros((len(nodes), values.shape[1])) for _ in range(2))
-    if len(where):
-        order = np.argsort(where, kind="stable")
-        present, starts = np.unique(where[order], return_index=True)
-        total[present] = np.add.reduceat(np.where(known, values, 0.0)[order], starts, axis=0)
-        count[present] = np.add.reduceat(known[order].astype(np.float64), starts, axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1.0), np.nan).T
+    values[~(window.observed[:, metric] & np.isfinite(values))] = np.nan
+    return Grouping.of(where, len(nodes)).means(values).T

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from models.rivals.machines import FIRST, named, names
 from paramedic.ingest.contract import NodeName
-from paramedic.models.rivals.telling import QUIET_SECONDS, told_once
+from paramedic.models.telling import QUIET_SECONDS, told_once
 
 A, B = names(2)
 accusations = st.lists(st.tuples(st.integers(0, 400), st.sampled_from([A, B])), max_size=30)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paramedic.models.pattern.grouping import Grouping
+from paramedic.models.grouping import Grouping
 
 
 @given(st.lists(st.integers(0, 4), max_size=12))
@@ -19,3 +19,11 @@ def test_groups_are_what_adding_up_row_by_row_gives(places: list[int]) -> None:
     grouping = Grouping.of(at, 5)
     np.testing.assert_allclose(grouping.reduced(np.add, values), plain)
     np.testing.assert_allclose(grouping.reduced(np.maximum, values), most)
+
+
+def test_means_leave_out_what_is_not_known() -> None:
+    rows = np.array([[1.0, np.nan], [3.0, np.nan], [8.0, 4.0]])
+    means = Grouping.of(np.array([0, 0, 2], np.intp), 3).means(rows)
+    assert means[0, 0] == 2.0
+    assert means[2].tolist() == [8.0, 4.0]
+    assert np.isnan([means[0, 1], *means[1]]).all()

@@ -35,3 +35,10 @@ class Grouping:
         if self.filled.size:
             found[self.filled] = operation.reduceat(values[self.order], self.starts, axis=0)
         return found
+
+    def means(self, values: Floats) -> Floats:
+        """The mean of each group's rows, NaN left out; NaN where nothing is known."""
+        known = ~np.isnan(values)
+        total = self.reduced(np.add, np.where(known, values, 0.0))
+        count = self.reduced(np.add, known.astype(np.float64))
+        return np.where(count > 0, total / np.maximum(count, 1.0), np.nan)
