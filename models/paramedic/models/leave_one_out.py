@@ -9,6 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+TO_STANDARD_DEVIATION = 1.4826
+"""From the median of absolute deviations, for normal noise."""
 _FEWEST_OTHERS = 2
 """With a single other row nobody can say which of the two is odd."""
 
@@ -82,3 +84,13 @@ def median_over_time(values: NDArray[np.float64]) -> NDArray[np.float64]:
     low = np.take_along_axis(ordered, np.clip((count - 1) // 2, 0, None), axis=-1)
     high = np.take_along_axis(ordered, np.minimum(count // 2, ordered.shape[-1] - 1), axis=-1)
     return np.where(count > 0, (low + high) / 2, np.nan)[..., 0]
+
+
+def deviation_over_time(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The robust standard deviation along the last axis of differences from the middle.
+
+    >>> deviation_over_time(np.array([-1.0, 1.0, 1.0, -1.0, 50.0])).tolist()
+    1.4826
+    """
+    spread: NDArray[np.float64] = TO_STANDARD_DEVIATION * median_over_time(np.abs(differences))
+    return spread

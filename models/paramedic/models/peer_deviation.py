@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.models.contract import AnomalyScores
-from paramedic.models.leave_one_out import leave_one_out_median, median_over_time
+from paramedic.models.leave_one_out import (
+    TO_STANDARD_DEVIATION,
+    leave_one_out_median,
+    median_over_time,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from paramedic.ingest.contract import Window
 
-_TO_STANDARD_DEVIATION = 1.4826
-"""Median absolute deviation of a normal variable to its standard deviation."""
 _LARGEST_SHARE = 1e6
 """Where the peers stand at zero, any difference is boundless; this keeps it a number."""
 
@@ -104,10 +106,10 @@ class PeerDeviation:
         """
         usual = leave_one_out_median(self._median_of_enough(np.abs(shares)))
         now = leave_one_out_median(np.abs(shares[:, -1]))
-        floor = self.config.floor_share / _TO_STANDARD_DEVIATION
+        floor = self.config.floor_share / TO_STANDARD_DEVIATION
         usual = np.maximum(usual, floor)
         widened = np.minimum(np.nan_to_num(now), usual * self.config.largest_widening)
-        return _TO_STANDARD_DEVIATION * np.maximum(usual, widened)
+        return TO_STANDARD_DEVIATION * np.maximum(usual, widened)
 
     def _median_of_enough(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Median over the slots, per metric and row; NaN where too few slots were observed."""

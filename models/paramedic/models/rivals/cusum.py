@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.models.leave_one_out import leave_one_out_median, median_over_time
+from paramedic.models.leave_one_out import (
+    deviation_over_time,
+    leave_one_out_median,
+    median_over_time,
+)
 from paramedic.models.rivals.floor import NothingToLearn
 from paramedic.models.rivals.machine_level import mean_of_known
 from paramedic.models.rivals.peers import comparable
@@ -22,9 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from paramedic.models.rivals.machine_level import MachineLevel
-
-_TO_STANDARD_DEVIATION = 1.4826
-"""Median absolute deviation of a normal variable to its standard deviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def _robust(
     by_slot = np.ascontiguousarray(np.moveaxis(past, 0, -1))
     median = median_over_time(by_slot)
     size = np.abs(by_slot - median[..., None])
-    spread = _TO_STANDARD_DEVIATION * median_over_time(size)
+    spread = deviation_over_time(size)
     # Where more than half of the past is one number, what there was of the rest has to count.
     spread = np.where(spread > 0, spread, np.sqrt(mean_of_known(size**2, axis=-1)))
     spread = np.maximum(spread, settings.least_share * np.abs(median))

@@ -8,7 +8,7 @@ import numpy as np
 
 from paramedic.ingest.catalogue.catalogue import shipped_catalogue
 from paramedic.ingest.catalogue.metric import Kind
-from paramedic.models.leave_one_out import median_over_time
+from paramedic.models.leave_one_out import deviation_over_time, median_over_time
 from paramedic.models.rivals.floor import NothingToLearn
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from paramedic.models.rivals.machine_level import MachineLevel
 
-_TO_STANDARD_DEVIATION = 1.4826
-"""Median absolute deviation of a normal variable to its standard deviation."""
 _LEAST_SHARE = 0.01
 """The smallest spread, as a share of the machines' median."""
 _LEAST_OF_USUAL = 0.25
@@ -92,7 +90,7 @@ def robust_z(values: NDArray[np.float64], floor: NDArray[np.float64]) -> NDArray
     by_node = np.ascontiguousarray(values.transpose(0, 2, 1))
     median = median_over_time(by_node)[..., None]
     difference = by_node - median
-    spread = _TO_STANDARD_DEVIATION * median_over_time(np.abs(difference))[..., None]
+    spread = deviation_over_time(difference)[..., None]
     spread = np.maximum(spread, np.maximum(_LEAST_SHARE * np.abs(median), floor[:, None]))
     enough = np.count_nonzero(~np.isnan(by_node), axis=-1, keepdims=True) >= _FEWEST
     boundless = np.abs(difference) >= spread * _LARGEST

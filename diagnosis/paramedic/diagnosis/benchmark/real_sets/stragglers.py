@@ -15,7 +15,11 @@ import numpy as np
 from paramedic.diagnosis.benchmark.real_sets.rows import RealSetRow
 from paramedic.diagnosis.benchmark.real_sets.straggler_reading import Worker, read_trace
 from paramedic.models.circles import Circles
-from paramedic.models.leave_one_out import leave_one_out_median, median_over_time
+from paramedic.models.leave_one_out import (
+    deviation_over_time,
+    leave_one_out_median,
+    median_over_time,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +31,6 @@ if TYPE_CHECKING:
 
 WINDOW_STEPS = 10
 _FOLDER = "bytedance_straggler"
-_TO_STANDARD_DEVIATION = 1.4826
 _MEDIAN_TO_MEAN_ERROR = 1.2533
 """The standard error of a median is so many times that of a mean, for normal noise."""
 _FLOOR_SHARE = 0.005
@@ -87,6 +90,6 @@ def evaluate(folder: Path) -> RealSetRow:
 
 def _scatter(lag: NDArray[np.float64], steady: NDArray[np.float64]) -> NDArray[np.float64]:
     """How much the other workers of the job vary from step to step; the own noise if more."""
-    own = _TO_STANDARD_DEVIATION * median_over_time(np.ascontiguousarray(np.abs(lag - steady).T))
+    own = deviation_over_time(np.ascontiguousarray((lag - steady).T))
     usual = np.nan_to_num(leave_one_out_median(own))
     return np.maximum(np.maximum(own, usual), _FLOOR_SHARE)

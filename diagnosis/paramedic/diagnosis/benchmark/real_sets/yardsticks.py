@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.models.leave_one_out import TO_STANDARD_DEVIATION
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Values = NDArray[np.float64]
 
-_TO_STANDARD_DEVIATION = 1.4826
 _HUBER = 1.5
 _ROUNDS = 8
 _FEWEST_SLOTS = 8
@@ -104,7 +105,7 @@ def robust_line(along: Values, of: Values, resolution: float) -> Line:
     for _ in range(_ROUNDS):
         slope, offset = _weighted_line(x, y, weights, resolution)
         off = np.abs(y - slope * x - offset)
-        scatter = max(_TO_STANDARD_DEVIATION * float(np.median(off)), resolution / 5)
+        scatter = max(TO_STANDARD_DEVIATION * float(np.median(off)), resolution / 5)
         weights = np.minimum(1.0, _HUBER * scatter / np.maximum(off, 1e-12))
     return Line(slope, offset, scatter)
 
