@@ -17,6 +17,15 @@ _INTERRUPTED = "interrupted"
 _TERMINATED = "ended by a signal"
 
 
+class Interrupted(KeyboardInterrupt):
+    """SIGINT arrived. A class of its own, and for one reason.
+
+    Python remembers a bare `KeyboardInterrupt` that leaves an `exec` of text (each dataclass and
+    each named tuple is made by one), and ends the process by SIGINT at its exit even when the
+    exception was caught long before: the exit code of ours would be lost. It forgets subclasses.
+    """
+
+
 class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP arrived: the same way out as Ctrl-C, with the exit code of SIGTERM."""
 
@@ -60,7 +69,7 @@ def _leave_at_once(number: int, _frame: object) -> None:
 def _raise(number: int, _frame: object) -> None:
     import signal
 
-    raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+    raise Interrupted if number == signal.SIGINT else Terminated
 
 
 def _say_goodbye(interrupt: KeyboardInterrupt) -> int:
