@@ -82,3 +82,26 @@ def test_windows_that_were_hardly_observed_say_nothing() -> None:
 def test_weights_of_another_size_are_refused() -> None:
     with pytest.raises(ModelFitError, match="weights do not fit"):
         Surprise(PatternSettings(hidden=6, latent=2), weights_of(network()))
+
+
+def test_numpy_says_what_torch_says_of_holes_and_of_wild_windows_as_well() -> None:
+    given = inputs(40)
+    given[0] *= torch.linspace(0.1, 30, 40)[:, None]
+    given[1][:, 7:29] = 0
+    given[2] *= torch.linspace(0, 2, 60)
+    kept = Surprise(SETTINGS, weights_of(network()))
+    with torch.no_grad():
+        expected = network()(*given).numpy()
+    found = kept.of(windows(*given), given[3].numpy())
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-5)
+
+
+def test_a_calm_window_is_told_as_the_network_tells_it() -> None:
+    departure, observed, activity, kind = inputs(6)
+    departure[:3] = 0
+    activity[2, 50:] = 0.5
+    kept = Surprise(SETTINGS, weights_of(network()))
+    with torch.no_grad():
+        expected = network()(departure, observed, activity, kind).numpy()
+    found = kept.of(windows(departure, observed, activity, kind), kind.numpy())
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-5)

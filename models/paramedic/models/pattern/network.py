@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from paramedic.models.pattern.settings import PatternSettings
 
 _CHANNELS = 3
-_LOWEST_LOG_SCALE, _HIGHEST_LOG_SCALE = -3.0, 1.5
-_MOST_LOG_VARIANCE = 4.0
+LOWEST_LOG_SCALE, HIGHEST_LOG_SCALE = -3.0, 1.5
+MOST_LOG_VARIANCE = 4.0
 
 
 class PatternNetwork(nn.Module):
@@ -53,7 +53,7 @@ class PatternNetwork(nn.Module):
         patches = [self._patches(one) for one in (departure, observed, activity)]
         _, (last, _) = self.encoder(torch.cat([*patches, about], dim=2))
         mean, log_variance = self.posterior(last[-1]).chunk(2, dim=1)
-        log_variance = log_variance.clamp(-2 * _MOST_LOG_VARIANCE, _MOST_LOG_VARIANCE)
+        log_variance = log_variance.clamp(-2 * MOST_LOG_VARIANCE, MOST_LOG_VARIANCE)
         latent = mean if noise is None else mean + noise * (log_variance / 2).exp()
         middle, log_scale = self._decoded(latent, patches[2], about)
         error = (patches[0] - middle) * (-log_scale).exp()
@@ -70,4 +70,4 @@ class PatternNetwork(nn.Module):
         repeated = latent[:, None].expand(-1, activity.shape[1], -1)
         steps, _ = self.decoder(torch.cat([repeated, activity, about], dim=2))
         middle, log_scale = self.likelihood(steps).chunk(2, dim=2)
-        return middle, log_scale.clamp(_LOWEST_LOG_SCALE, _HIGHEST_LOG_SCALE)
+        return middle, log_scale.clamp(LOWEST_LOG_SCALE, HIGHEST_LOG_SCALE)
