@@ -13,7 +13,9 @@ from paramedic.api.command_line.dispatch import dispatch
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.diagnosis.benchmark.episodes import Facts, Fault, Part
 from paramedic.diagnosis.benchmark.ledger import ResultsLedger
+from paramedic.diagnosis.benchmark.provenance import makers_of
 from paramedic.diagnosis.benchmark.results import Result
+from paramedic.diagnosis.benchmark.roster import detectors_named
 from paramedic.diagnosis.benchmark.sizes import QUICK
 from paramedic.diagnosis.benchmark.synthetic_source import SyntheticSource
 from paramedic.ingest.contract import JobName, NodeName
@@ -45,7 +47,8 @@ def bench(folder: Path, *arguments: str, **environment: str) -> Told:
 def keep(folder: Path, missed: int) -> None:
     """Results of a whole quick run: `robust_z_cusum` misses every so many-th fault."""
     source = SyntheticSource(QUICK, 0)
-    ledger = ResultsLedger(folder / OUT, source.drawn())
+    detectors = detectors_named(NAMES.split(","), is_quick=True)
+    ledger = ResultsLedger(folder / OUT, source.drawn(), makers_of(detectors))
     for part in (Part.VALIDATION, Part.TEST):
         for at, drawn in enumerate(source.draw(part)):
             faults = () if "healthy" in drawn.name else (Fault("hang", (BROKEN,), 1050),)
@@ -94,11 +97,13 @@ def test_hard_enough_episodes_end_with_zero_and_no_complaint(tmp_path: Path) -> 
     assert json.loads((tmp_path / OUT / "report.json").read_text())["holds"] is True
 
 
-def test_reference_data_that_is_no_folder_is_one_line_with_its_name(tmp_path: Path) -> None:
-    keep(tmp_path, missed=1)
+def test_reference_data_that_is_no_folder_is_one_line_before_anything_is_run(
+    tmp_path: Path,
+) -> None:
     told = bench(tmp_path, PARAMEDIC_REFERENCE_DATA="nowhere")
     assert told.code == 2
     assert f"{tmp_path / 'nowhere'} is no folder" in told.errors
+    assert "training" not in told.errors
 
 
 def test_the_flag_names_reference_data_before_the_variable_and_absent_sets_are_told(
@@ -112,13 +117,15 @@ def test_the_flag_names_reference_data_before_the_variable_and_absent_sets_are_t
         assert f"{name}: {tmp_path / 'theirs'}" in told.errors
 
 
-def test_a_broken_real_set_is_one_line_with_its_file(tmp_path: Path) -> None:
-    keep(tmp_path, missed=1)
+def test_a_broken_real_set_is_one_line_with_its_file_before_anything_is_run(
+    tmp_path: Path,
+) -> None:
     for name in ("asd_dev.npz", "asd_dev_segments.csv"):
         (tmp_path / name).write_bytes(b"")
     told = bench(tmp_path, "--reference-data", ".")
     assert told.code == 2
     assert "asd_dev.npz: ASD cannot be read" in told.errors
+    assert "training" not in told.errors
 
 
 def test_another_seed_has_a_folder_of_its_own_and_does_not_fit_in_this_one(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def bench_detection(request: BenchRequest, as_json: bool, stdout: TextIO, stderr
 
 def _report(request: BenchRequest, stderr: TextIO) -> Report:
     from paramedic.diagnosis.benchmark.ledger import ResultsLedger
+    from paramedic.diagnosis.benchmark.provenance import makers_of
     from paramedic.diagnosis.benchmark.report import report_on
     from paramedic.diagnosis.benchmark.roster import detectors_named
     from paramedic.diagnosis.benchmark.running import LoneCrew, ProcessCrew, run
@@ -69,13 +70,16 @@ def _report(request: BenchRequest, stderr: TextIO) -> Report:
     size = SIZES[request.size]
     detectors = detectors_named(request.detectors, is_quick=not size.wants_proof)
     source = SyntheticSource(size, request.seed)
-    ledger = ResultsLedger(request.out, source.drawn())
+    makers = makers_of(detectors)
+    ledger = ResultsLedger(request.out, source.drawn(), makers)
+    # First, for they take seconds: a folder that is none is not found out after two hours.
+    real = _real(request.reference_data, stderr)
     alone = request.workers == 1
     crew = LoneCrew(source) if alone else ProcessCrew(source, request.workers)
     with closing(open_bar(stderr)) as bar:
         run(source, detectors, ledger, crew, bar)
-    names, real = [one.name for one in detectors], _real(request.reference_data, stderr)
-    return report_on(ledger, names, _settings(request, size, detectors), size.wants_proof, real)
+    settings = {**_settings(request, size, detectors), "made_by": makers}
+    return report_on(ledger, list(makers), settings, size.wants_proof, real)
 
 
 def _real(folder: Path | None, stderr: TextIO) -> list[RealSetRow]:

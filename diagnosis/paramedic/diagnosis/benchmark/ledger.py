@@ -4,7 +4,8 @@
     episodes.jsonl   the facts of each episode that was lived
     results.jsonl    one line for each episode × detector
 
-A line that was cut off by the end of its writer counts as not written.
+A line that was cut off by the end of its writer counts as not written, and so does a result that
+another version of its detector made.
 """
 
 from __future__ import annotations
@@ -24,18 +25,26 @@ if TYPE_CHECKING:
     Kept = TypeVar("Kept")
 
 _RUN, _EPISODES, _RESULTS = "run.json", "episodes.jsonl", "results.jsonl"
+_MADE_BY = "made_by"
 _UNREADABLE = (KeyError, TypeError, ValueError, IndexError)
 
 
 class ResultsLedger:
     """Reads and appends; one process writes at a time."""
 
-    def __init__(self, folder: Path, drawn: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        drawn: Mapping[str, object],
+        makers: Mapping[str, str] | None = None,
+    ) -> None:
         """Open the folder or make it; `drawn` must be the same for results to be comparable.
 
-        Raises ResultsError when it holds another run, or cannot be used.
+        `makers`: for each detector what tells its version from others (`provenance`). Raises
+        ResultsError when the folder holds another run, or cannot be used.
         """
         self._folder = folder
+        self._makers = makers or {}
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._claim(json.dumps(drawn, sort_keys=True))
@@ -45,8 +54,9 @@ class ResultsLedger:
         self.results: dict[tuple[str, str], Result] = {}
         for facts in self._read(_EPISODES, Facts.from_json):
             self.facts[facts.name] = facts
-        for result in self._read(_RESULTS, Result.from_json):
-            self.results[result.episode, result.detector] = result
+        for result in self._read(_RESULTS, self._of_this_version):
+            if result is not None:
+                self.results[result.episode, result.detector] = result
 
     def has(self, episode: str, detector: str) -> bool:
         """Whether the detector has examined the episode."""
@@ -58,8 +68,16 @@ class ResultsLedger:
             self._append(_EPISODES, [facts.to_json()])
             self.facts[facts.name] = facts
         new = list(results)
-        self._append(_RESULTS, [result.to_json() for result in new])
+        self._append(_RESULTS, [self._signed(result) for result in new])
         self.results.update({(one.episode, one.detector): one for one in new})
+
+    def _signed(self, result: Result) -> Mapping[str, object]:
+        return {**result.to_json(), _MADE_BY: self._makers.get(result.detector, "")}
+
+    def _of_this_version(self, fields: Mapping[str, Any]) -> Result | None:
+        result = Result.from_json(fields)
+        is_ours = fields.get(_MADE_BY, "") == self._makers.get(result.detector, "")
+        return result if is_ours else None
 
     def _claim(self, drawn: str) -> None:
         file = self._folder / _RUN

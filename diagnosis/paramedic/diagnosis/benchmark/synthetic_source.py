@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from paramedic.diagnosis.benchmark.episodes import Drawn, Episode, Facts, Fault, Part
+from paramedic.diagnosis.benchmark.provenance import code_digest
 from paramedic.ingest.synthetic.episodes.drawing import draw_fault_episodes, draw_healthy_episodes
 from paramedic.ingest.synthetic.episodes.living import live
 from paramedic.ingest.synthetic.episodes.plan import EpisodePlan, Split
@@ -43,10 +44,13 @@ class SyntheticSource:
         ]
 
     def drawn(self) -> Mapping[str, object]:
-        """What tells this draw from others: size, seed, and a digest of all plans."""
+        """What tells this draw from others: size, seed, all plans, and the code that lives them."""
         plans = repr([one.plan for part in Part for one in self.draw(part)])
         digest = hashlib.sha256(plans.encode()).hexdigest()[:16]
-        return {"source": "synthetic", "size": self.size.name, "seed": self.seed, "plans": digest}
+        return {
+            "source": "synthetic", "size": self.size.name, "seed": self.seed, "plans": digest,
+            "code": code_digest(live.__module__, visible_beside.__module__),
+        }  # fmt: skip
 
     def live(self, drawn: Drawn) -> Episode:
         """Live it; a faulty test episode beside its twin, to tell how plainly the fault shows."""
