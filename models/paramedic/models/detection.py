@@ -10,10 +10,13 @@ closed: cut anywhere, a history gives the same alarms up to there (a contract te
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from paramedic.ingest.contract import NodeName
     from paramedic.models.history import JobHistory
@@ -58,4 +61,22 @@ class FaultyMachineDetector(Protocol):
 
     def examine(self, history: JobHistory) -> Examination:
         """Do what does not depend on the threshold."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledHistory:
+    """A history of which it is known when a machine was broken, not which."""
+
+    history: JobHistory
+    is_faulty: NDArray[np.bool_]
+    """For each slot."""
+
+
+@runtime_checkable
+class LearnsFromLabels(Protocol):
+    """A detector that takes some of what it knows from labels. It is given them after `train`."""
+
+    def train_on_labels(self, examples: Sequence[LabelledHistory]) -> None:
+        """Learn from histories in which something broke, each with a time in which nothing was."""
         ...

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import multiprocessing
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from diagnosis.benchmark.staged import Fatal, Heard, Seeing, StagedSource, Stubborn, silent
+from diagnosis.benchmark.staged import (
+    BEGIN,
+    Fatal,
+    Heard,
+    Seeing,
+    StagedSource,
+    Stubborn,
+    facts,
+    fault,
+    history,
+    silent,
+)
 from paramedic.diagnosis.benchmark.episodes import Drawn, Episode, Part
 from paramedic.diagnosis.benchmark.errors import WorkerLostError
+from paramedic.diagnosis.benchmark.labelling import labelled
 from paramedic.diagnosis.benchmark.ledger import ResultsLedger
 from paramedic.diagnosis.benchmark.running import ProcessCrew, run
 from paramedic.diagnosis.benchmark.working import Worker
+from paramedic.models.detection import LabelledHistory
 
 TEST = StagedSource().draw(Part.TEST)[1]
 
@@ -44,6 +59,34 @@ def test_an_episode_is_lived_once_for_all_detectors_and_each_pays_its_own_time()
     assert source.lived == ["test-1"]
     assert [one.compute_seconds for one in examined.results] == [2.0, 0.5]
     assert set(examined.results[0].alarms) == {0.1, 0.5, 9.0}
+
+
+@dataclass
+class Taught(Seeing):
+    """Takes labels, and keeps how many slots of each example were faulty."""
+
+    taught: list[tuple[int, int]] = field(default_factory=list)
+
+    def train_on_labels(self, examples: Sequence[LabelledHistory]) -> None:
+        assert self.learned_from
+        self.taught = [(len(one.history.seconds), int(one.is_faulty.sum())) for one in examples]
+
+
+def test_labels_are_for_those_who_ask_for_them_and_only_of_jobs_with_a_fault() -> None:
+    taught = Taught()
+    Worker(StagedSource(), [taught, silent()]).train(["paramedic", "minder"])
+    assert taught.taught == [(200, 150)] * 2  # from the fiftieth second on
+
+
+def test_a_label_ends_with_its_fault_or_the_job_and_a_group_has_none() -> None:
+    over = fault(1, at=50, end=BEGIN + 70)
+    halted = fault(2, at=80, halted_at=BEGIN + 99)
+    group = fault(0, 1, 2, at=5, is_group=True)
+    some = [Episode(facts(*faults), history(faults)) for faults in ((over, halted), (group,), ())]
+    (only,) = labelled(some)
+    assert len(only.history.seconds) == len(only.is_faulty) == 100
+    faulty = set(np.flatnonzero(only.is_faulty).tolist())
+    assert faulty == {*range(50, 70), *range(80, 100)}
 
 
 def test_only_who_is_asked_examines() -> None:

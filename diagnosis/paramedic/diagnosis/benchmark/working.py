@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.benchmark.episodes import Part
+from paramedic.diagnosis.benchmark.labelling import labelled
 from paramedic.diagnosis.benchmark.results import Result
+from paramedic.models.detection import LearnsFromLabels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from paramedic.diagnosis.benchmark.episodes import Drawn, EpisodeSource, Facts
+    from paramedic.diagnosis.benchmark.episodes import Drawn, Episode, EpisodeSource, Facts
     from paramedic.models.detection import FaultyMachineDetector
     from paramedic.models.history import JobHistory
 
@@ -36,13 +38,15 @@ class Worker:
     source: EpisodeSource
     detectors: Sequence[FaultyMachineDetector]
     clock: Callable[[], float] = time.process_time
-    _past: list[JobHistory] = field(default_factory=list)
+    _past: list[Episode] = field(default_factory=list)
 
     def train(self, names: Sequence[str]) -> list[FaultyMachineDetector]:
         """Train these one after the other, for they may share what they learn; hand them back."""
         detectors = [self._named(name) for name in names]
         for detector in detectors:
-            detector.train(self._training_histories())
+            detector.train([one.history for one in self._training_episodes()])
+            if isinstance(detector, LearnsFromLabels):
+                detector.train_on_labels(list(labelled(self._training_episodes())))
         return detectors
 
     def examine(self, drawn: Drawn, names: Sequence[str]) -> Examined:
@@ -55,9 +59,9 @@ class Worker:
     def _named(self, name: str) -> FaultyMachineDetector:
         return next(one for one in self.detectors if one.name == name)
 
-    def _training_histories(self) -> list[JobHistory]:
+    def _training_episodes(self) -> list[Episode]:
         if not self._past:
-            self._past = [self.source.live(one).history for one in self.source.draw(Part.TRAIN)]
+            self._past = [self.source.live(one) for one in self.source.draw(Part.TRAIN)]
         return self._past
 
     def _result(self, detector: FaultyMachineDetector, facts: Facts, history: JobHistory) -> Result:

@@ -25,10 +25,8 @@ from paramedic.models.telling import QUIET_SECONDS, told_once
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from paramedic.ingest.contract import NodeName
-    from paramedic.models.detection import Alarm
+    from paramedic.models.detection import Alarm, LabelledHistory
     from paramedic.models.history import JobHistory
 
 PULL_SECONDS = 900
@@ -82,7 +80,7 @@ class MinderDetector:
     thresholds: Sequence[float] = THRESHOLDS
     limits: Limits = field(default_factory=Limits.nothing_seen)
     order: tuple[int, ...] = ()
-    """Tracks by priority; the paper's order unless it was learnt anew."""
+    """Tracks by priority; the paper's order until it is learnt anew."""
 
     def __post_init__(self) -> None:
         self.name = self.name or ("minder_every_second" if self.every_seconds == 1 else "minder")
@@ -94,16 +92,17 @@ class MinderDetector:
         self.limits = samples.limits
         self.encoder.train(samples.scaled())
 
-    def train_order(
-        self, histories: Sequence[JobHistory], faulty_windows: Sequence[NDArray[np.bool_]]
-    ) -> None:
-        """Learn the priority of metrics; for each history which slots close a faulty window."""
+    def train_on_labels(self, examples: Sequence[LabelledHistory]) -> None:
+        """Learn the priority of metrics, if there are several, from slots that close a window."""
+        if self.encoder.tracks == 1:
+            return
         features, labels = [], []
-        for history, is_faulty in zip(histories, faulty_windows, strict=True):
-            tracks = self._candidates(history)
+        for one in examples:
+            tracks = self._candidates(one.history)
             features.append(np.stack([track.first.z for track in tracks], axis=-1))
-            labels.append(is_faulty[len(is_faulty) - len(features[-1]) :])
-        self.order = order_by_tree(np.concatenate(features), np.concatenate(labels))
+            labels.append(one.is_faulty[len(one.is_faulty) - len(features[-1]) :])
+        if any(len(one) for one in features):
+            self.order = order_by_tree(np.concatenate(features), np.concatenate(labels))
 
     def examine(self, history: JobHistory) -> MinderExamination:
         """The candidates of every window."""
