@@ -22,6 +22,7 @@ from paramedic.diagnosis.exits import judge_exit
 from paramedic.diagnosis.finding import Trouble, moment
 from paramedic.diagnosis.liveness import Liveness
 from paramedic.diagnosis.machines import KINDS, MachineWatch
+from paramedic.diagnosis.onlooker import NOBODY
 from paramedic.diagnosis.pace import Pace
 from paramedic.diagnosis.picture import JobPicture
 from paramedic.diagnosis.settings import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.finding import Finding
+    from paramedic.diagnosis.onlooker import Onlooker
     from paramedic.diagnosis.straggler import Slowness
     from paramedic.ingest.contract import Event, JobName, TelemetryBatch
     from paramedic.ingest.windows.snapshot import WindowsSnapshot
@@ -62,9 +64,9 @@ class DetectorConfig:
     straggler: StragglerSettings = field(default_factory=StragglerSettings)
     departure: DepartureSettings = field(default_factory=DepartureSettings)
 
-    def build(self, job: JobName) -> JobDetector:
+    def build(self, job: JobName, onlooker: Onlooker = NOBODY) -> JobDetector:
         """A detector that has seen nothing yet."""
-        return JobDetector(self, JobWindows(self.windows, job), self.beginning(job))
+        return JobDetector(self, JobWindows(self.windows, job), self.beginning(job), onlooker)
 
     def beginning(self, job: JobName) -> DetectorState:
         """What a detector knows at first."""
@@ -113,7 +115,14 @@ class JobDetector:
 
     name = "paramedic"
 
-    def __init__(self, config: DetectorConfig, windows: JobWindows, state: DetectorState) -> None:
+    def __init__(
+        self,
+        config: DetectorConfig,
+        windows: JobWindows,
+        state: DetectorState,
+        onlooker: Onlooker = NOBODY,
+    ) -> None:
+        self._onlooker = onlooker
         self._config = config
         self._windows = windows
         self._state = state
@@ -131,12 +140,14 @@ class JobDetector:
         Raises ForeignBatchError when the batch is of another job or does not hold together.
         """
         self._windows.accept(batch, arrived_seconds)
+        self._onlooker.see(batch)
         self._state.picture.see(batch.second, batch.generation)
         self._state.sight.see(batch)
         self._state.liveness.observe(batch, self._state.picture.departed)
         verdicts = [*self._judge_silence(), *self._judge_job(batch.second), *self._judge_sight()]
         for second in self._windows.advance(arrived_seconds):
             verdicts.extend(self._judge_slot(second))
+            self._onlooker.slot_closed(self._windows, second)
         return tuple(verdicts)
 
     def record(self, event: Event) -> tuple[Verdict, ...]:
@@ -149,6 +160,7 @@ class JobDetector:
             over = self._state.docket.close(event.timestamp)
             self._windows = JobWindows(self._config.windows, event.job)
             self._state = self._config.beginning(event.job)
+        self._onlooker.hear(event)
         self._follow_cadence(event)
         return (*over, *self._judge_event(event))
 

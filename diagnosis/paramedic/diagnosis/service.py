@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from paramedic.diagnosis.detector import DetectorConfig
+from paramedic.diagnosis.onlooker import Onlookers, no_onlooker
 from paramedic.diagnosis.routing.outlet import Outlet
 from paramedic.diagnosis.routing.session import TOPICS, Session
 from paramedic.diagnosis.routing.share_watch import RoutingConfig
@@ -75,15 +76,17 @@ def run(
     stop: StopSignal,
     report: Callable[[RoutingReport], None] = _say_nothing,
     pause: Callable[[float], None] = time.sleep,
+    onlookers: Onlookers = no_onlooker,
 ) -> None:
     """Read telemetry and events, publish verdicts, until told to stop.
 
     `clock` (seconds, steady) bounds how long the backlog is gathered and closes slots of shards
-    that have gone silent; verdicts never depend on it. Alone it raises BusUnavailableError when the
-    bus is gone, and whoever supervises starts the process again; in a group it waits for the bus to
-    come back. Raises BusAddressError for topics that a group cannot share.
+    that have gone silent; verdicts never depend on it, nor on `onlookers`, who are shown what is
+    judged. Alone it raises BusUnavailableError when the bus is gone, and whoever supervises starts
+    the process again; in a group it waits for the bus to come back. Raises BusAddressError for
+    topics that a group cannot share.
     """
-    diagnosis = _Diagnosis(config, bus, clock, stop, report)
+    diagnosis = _Diagnosis(config, bus, clock, stop, report, onlookers)
     if config.group is None or not isinstance(bus, GroupBus):
         diagnosis.work_alone()
         return
@@ -116,6 +119,7 @@ class _Diagnosis:
     clock: Callable[[], float]
     stop: StopSignal
     tell: Callable[[RoutingReport], None]
+    onlookers: Onlookers
     past: Counter[str] = field(default_factory=Counter)
     """What the sessions before this one have counted."""
 
@@ -166,7 +170,9 @@ class _Diagnosis:
         self.tell(replace(report, counts=self.past + Counter(report.counts)))
 
     def _routing(self) -> RoutingConfig:
-        return RoutingConfig(self.config.detector, self.config.rewind_seconds)
+        return RoutingConfig(
+            self.config.detector, self.config.rewind_seconds, onlookers=self.onlookers
+        )
 
     @contextmanager
     def _outlet(self) -> Iterator[Outlet]:

@@ -49,7 +49,7 @@ def _add_diagnose_flags(parser: ArgumentParser) -> None:
         "remediate's /healthz)",
         path,
     )
-    metrics = "answer /metrics about this process there: lag, shares, slots, dead letters"
+    metrics = "answer /metrics about this process there: lag, shares, slots, models, drift"
     valued(parser, "--metrics-port", "N", metrics, port)
 
 
@@ -82,7 +82,7 @@ def _diagnose(call: Call) -> int:
     address = existing_bus(call, "diagnose")
     from paramedic.api.wiring.diagnose import DiagnoseRequest, diagnose
 
-    return diagnose(_request(DiagnoseRequest, call, address))
+    return diagnose(_request(DiagnoseRequest, call, address, folder=call.surroundings.folder))
 
 
 def _remediate(call: Call) -> int:
@@ -92,10 +92,15 @@ def _remediate(call: Call) -> int:
     return remediate(_request(RemediateRequest, call, address))
 
 
-def _request(kind: Callable[..., Request], call: Call, address: str) -> Request:
+def _request(kind: Callable[..., Request], call: Call, address: str, **others: object) -> Request:
     environment = call.surroundings.environment
     return filled(
-        kind, call.flags, bus_address=address, settings=call.settings, environment=environment
+        kind,
+        call.flags,
+        bus_address=address,
+        settings=call.settings,
+        environment=environment,
+        **others,
     )
 
 

@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from paramedic.api.settings.errors import SettingConflictError, SettingValueError
-from paramedic.api.settings.schema import LOOPBACK_HOSTS, KafkaSettings, Settings
+from paramedic.api.settings.schema import LOOPBACK_HOSTS, Settings
 
 HEARTBEAT_INTERVAL_SECONDS = 1.0
 """The trainer library's beat (formats, section 1)."""
 
 
 _CHOICES = {
-    "compression": ("none", "gzip", "snappy", "lz4", "zstd"),
-    "security_protocol": ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl"),
-    "sasl_mechanism": ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
-    "tls_check_hostname": ("yes", "no"),
+    "kafka.compression": ("none", "gzip", "snappy", "lz4", "zstd"),
+    "kafka.security_protocol": ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl"),
+    "kafka.sasl_mechanism": ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+    "kafka.tls_check_hostname": ("yes", "no"),
+    "models.scoring": ("registry", "shipped", "off"),
 }
-"""The texts that settings of `kafka` take."""
+"""The texts that some settings take."""
 
 
 def refuse_conflicts(settings: Settings, origins: Mapping[str, str]) -> None:
@@ -26,7 +27,7 @@ def refuse_conflicts(settings: Settings, origins: Mapping[str, str]) -> None:
     _refuse_strange_bus(settings.bus.address, origins.get("bus.address", "default"))
     _refuse_open_host(settings.api.host, origins.get("api.host", "default"))
     _refuse_impatience(settings, origins)
-    _refuse_strange_choices(settings.kafka, origins)
+    _refuse_strange_choices(settings, origins)
     _refuse_short_memory(settings, origins)
 
 
@@ -70,13 +71,14 @@ def _refuse_impatience(settings: Settings, origins: Mapping[str, str]) -> None:
         )
 
 
-def _refuse_strange_choices(kafka: KafkaSettings, origins: Mapping[str, str]) -> None:
-    for name, choices in _CHOICES.items():
-        value = getattr(kafka, name)
+def _refuse_strange_choices(settings: Settings, origins: Mapping[str, str]) -> None:
+    for key, choices in _CHOICES.items():
+        section, name = key.split(".")
+        value = getattr(getattr(settings, section), name)
         if value not in choices:
-            origin = origins.get(f"kafka.{name}", "default")
             raise SettingValueError(
-                f"{origin}: kafka.{name} = {value!r}: needs one of {', '.join(choices)}"
+                f"{origins.get(key, 'default')}: {key} = {value!r}: "
+                f"needs one of {', '.join(choices)}"
             )
 
 

@@ -223,10 +223,22 @@ class RecordingSettings:
 
 @dataclass(frozen=True, slots=True)
 class ModelsSettings:
-    """Where trained models are kept."""
+    """Where trained models are kept, and which of them is in use."""
 
     registry_folder: str = _setting(
         "paramedic-models", "Folder with every version of the pattern model."
+    )
+    scoring: str = _setting(
+        "registry",
+        "What a running `diagnose` scores jobs with: `registry` (what is in production there, else "
+        "the model that ships), `shipped` or `off`.",
+    )
+    scoring_budget_ratio: float = _setting(
+        0.5,
+        "Share of one core's time that scoring takes at most, beside the judging; slots beyond it "
+        "are skipped and counted.",
+        0.01,
+        1,
     )
 
 

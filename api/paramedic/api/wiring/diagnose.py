@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paramedic.api.wiring.kafka import bus_at
+from paramedic.api.wiring.pattern_watch import pattern_watch
 from paramedic.api.wiring.sign_file import signed
 from paramedic.api.wiring.stopping import stop_on_signals
 from paramedic.api.wiring.telling import log_to
 from paramedic.api.wiring.translation import diagnose_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from prometheus_client.metrics_core import Metric
+
     from paramedic.api.settings.schema import Settings
+    from paramedic.diagnosis.pattern_watch.watch import PatternWatch
     from paramedic.diagnosis.routing.report import RoutingReport
 
 
@@ -28,6 +32,8 @@ class DiagnoseRequest:
     settings: Settings
     environment: Mapping[str, str]
     """Where secrets may be."""
+    folder: Path
+    """The current folder; a registry of models that is named by a relative path starts there."""
     sign_file: Path | None = None
     """Gets the loop's signs of life."""
     metrics_port: int | None = None
@@ -40,7 +46,8 @@ def diagnose(request: DiagnoseRequest) -> int:
     """
     log_to()
     bus = bus_at(request.bus_address, request.settings, request.environment)
-    with stop_on_signals() as stop:
+    with stop_on_signals() as stop, pattern_watch(request.settings, request.folder) as patterns:
+        from paramedic.diagnosis.onlooker import no_onlooker
         from paramedic.diagnosis.service import run
 
         run(
@@ -48,12 +55,15 @@ def diagnose(request: DiagnoseRequest) -> int:
             bus,
             time.monotonic,
             signed(stop, request.sign_file),
-            _teller(request),
+            _teller(request, patterns),
+            onlookers=no_onlooker if patterns is None else patterns.follow,
         )
     return 0
 
 
-def _teller(request: DiagnoseRequest) -> Callable[[RoutingReport], None]:
+def _teller(
+    request: DiagnoseRequest, patterns: PatternWatch | None
+) -> Callable[[RoutingReport], None]:
     """Takes reports, and answers `/metrics` with the newest one where that is asked for."""
     from paramedic.diagnosis.routing.report import RoutingReport
 
@@ -61,9 +71,14 @@ def _teller(request: DiagnoseRequest) -> Callable[[RoutingReport], None]:
     if request.metrics_port is not None:
         from paramedic.api.wiring.diagnose_metrics import families_of
         from paramedic.api.wiring.metrics_port import serve_metrics
+        from paramedic.api.wiring.pattern_metrics import pattern_families
 
-        host = request.settings.api.host
-        serve_metrics(host, request.metrics_port, lambda: families_of(newest[0]))
+        def families() -> Iterator[Metric]:
+            yield from families_of(newest[0])
+            if patterns is not None:
+                yield from pattern_families(patterns.report)
+
+        serve_metrics(request.settings.api.host, request.metrics_port, families)
 
     def tell(report: RoutingReport) -> None:
         newest[0] = report

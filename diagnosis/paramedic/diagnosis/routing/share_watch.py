@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.detector import DetectorConfig
+from paramedic.diagnosis.onlooker import Onlookers, no_onlooker
 from paramedic.diagnosis.reading import read
 from paramedic.diagnosis.routing.backlog import Backlog
 from paramedic.diagnosis.routing.gate import SlotGate
@@ -48,6 +49,8 @@ class RoutingConfig:
     """So long the shards of a job wait for one that is behind: the time to take a share over."""
     idle_seconds: float = 3600.0
     """A job that nothing is heard of for so long is forgotten."""
+    onlookers: Onlookers = no_onlooker
+    """Who looks on while jobs are judged."""
 
 
 class ShareWatch:
@@ -210,7 +213,7 @@ class ShareWatch:
 
     def _new_job(self, job: JobName) -> JobWatch:
         return JobWatch(
-            self._config.detector.build(job),
+            self._config.detector.build(job, self._config.onlookers(job)),
             self._config.rewind_seconds,
             self._judged,
             self._told.get(job) or Told(),

@@ -1,0 +1,39 @@
+"""The thread in which patterns are scored."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paramedic.diagnosis.pattern_watch.watch import PatternWatch
+
+_LOG = logging.getLogger(__name__)
+_END_SECONDS = 10.0
+"""What a turn that is going on at the end may still take."""
+
+
+@contextmanager
+def scoring_beside(watch: PatternWatch) -> Iterator[threading.Thread]:
+    """Score in a thread of its own until this ends."""
+    stop = threading.Event()
+    thread = threading.Thread(target=_turns, args=(watch, stop), name="patterns", daemon=True)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        stop.set()
+        thread.join(_END_SECONDS)
+
+
+def _turns(watch: PatternWatch, stop: threading.Event) -> None:
+    try:
+        while not stop.is_set() and (rest := watch.turn()) is not None:
+            stop.wait(rest)
+    finally:
+        if not stop.is_set():
+            _LOG.warning("pattern scoring has ended; verdicts go on")
