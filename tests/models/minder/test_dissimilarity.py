@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
 
 from paramedic.models.minder.dissimilarity import Distance, z_scores
 
@@ -24,6 +27,25 @@ def test_a_lone_outlier_has_a_z_that_only_the_number_of_machines_decides(
 ) -> None:
     z = z_scores(crowd(machines, 1, away))[0]
     assert float(z[0]) == pytest.approx(math.sqrt(machines - 1), rel=1e-4)
+
+
+@given(
+    st.integers(1, 10).flatmap(
+        lambda machines: arrays(np.float32, (1, machines, 3), elements=st.floats(0, 1, width=32))
+    ),
+    st.sampled_from(Distance),
+)
+def test_of_fewer_than_eleven_machines_none_passes_three_whatever_they_do(
+    vectors: NDArray[np.float32], distance: Distance
+) -> None:
+    assert float(z_scores(torch.from_numpy(vectors), distance).max()) <= 3.0
+
+
+def test_rounding_does_not_take_the_lone_one_of_ten_above_three() -> None:
+    sizes = torch.linspace(0.01, 0.75, 200)
+    vectors = torch.full((200, 10, 8), 0.25)
+    vectors[:, 0] += sizes[:, None]
+    assert float(z_scores(vectors).max()) == 3.0
 
 
 @given(st.integers(1, 4), st.integers(9, 40))

@@ -47,4 +47,6 @@ def _standardised(sums: Tensor, known: Tensor) -> Tensor:
     centred = (sums - mean) * weight
     deviation = (centred.square().sum(dim=1, keepdim=True) / count).sqrt()
     differs = deviation > torch.maximum(_SAME_SHARE * mean, _ROUNDING * count)
-    return torch.where(differs, centred / torch.where(differs, deviation, 1.0), 0.0)
+    z = torch.where(differs, centred / torch.where(differs, deviation, 1.0), 0.0)
+    # Rounding takes nobody above what the arithmetic allows.
+    return torch.minimum(z, (count - 1.0).clamp(min=0.0).sqrt())
