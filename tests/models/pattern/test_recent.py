@@ -40,3 +40,21 @@ def test_windows_are_joined_in_order() -> None:
     ring = RecentSlots(2, 2, 1)
     parts = [ring.windows(np.array([at]), np.array([0])) for at in (1, 0)]
     assert Windows.joined(parts).metric.tolist() == [1, 0]
+
+
+@given(st.integers(1, 4), st.integers(0, 12))
+def test_windows_can_be_cut_as_they_were_some_slots_ago(at_once: int, pushed: int) -> None:
+    at_once_ring, plain = RecentSlots(5, 1, 2, at_once), RecentSlots(5, 1, 2)
+    slots = np.arange(2.0 * (pushed + at_once)).reshape(-1, 1, 2)
+    for slot in slots[:pushed]:
+        at_once_ring.push(slot, slot[:, 0])
+    at_once_ring.extend(slots[pushed:], slots[pushed:, :, 0])
+    ago = np.arange(at_once)
+    cut = at_once_ring.windows(np.zeros(at_once, np.int64), ago % 2, ago)
+    for slot, there in enumerate(slots):
+        plain.push(there, there[:, 0])
+        back = len(slots) - 1 - slot
+        if back < at_once:
+            then = plain.windows(np.array([0]), np.array([back % 2]))
+            np.testing.assert_array_equal(cut.departure[back], then.departure[0])
+            np.testing.assert_array_equal(cut.activity[back], then.activity[0])

@@ -49,15 +49,13 @@ class _Memory:
 
     def stacked(self, *parts: Singles) -> Singles:
         """What `read` takes: parts by step, (steps, inputs, sequences), or the same in all."""
-        steps, count = (
-            max(part.shape[0] for part in parts if part.ndim == _BY_STEP),
-            parts[0].shape[-1],
-        )
-        found = np.ones((steps + 1, self.weights.shape[1], count), np.float32)
-        row = self.width
+        steps = max(len(part) for part in parts if part.ndim == _BY_STEP)
+        shape = (steps + 1, self.weights.shape[1], parts[0].shape[-1])
+        found, row = np.empty(shape, np.float32), self.width
         for part in parts:
             found[:steps, row : row + part.shape[-2]] = part
             row += part.shape[-2]
+        found[:, row] = 1
         return found
 
     def read(self, steps: Singles) -> Singles:

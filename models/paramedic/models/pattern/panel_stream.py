@@ -43,10 +43,10 @@ class PanelStream:
         self._paces = PacedMeans(
             settings.paces, panel.shape, settings.block_slots, settings.memory_blocks
         )
-        self.recent = RecentSlots(settings.window_slots, *panel.shape)
+        self.recent = RecentSlots(settings.window_slots, *panel.shape, settings.block_slots)
 
     def advance(self, window: Window, slots: slice) -> Measured:
-        """Take in the next slots of a window; `recent` is brought up to date by `replay`."""
+        """Take in the next slots of a window; `recent` is brought up to date by who reads them."""
         found = self._departures.advance(self.panel.read(window, slots))
         paced = self._paces.advance(found.departure)
         return Measured(found.departure, found.activity, paced)

@@ -44,23 +44,42 @@ class Windows:
 class RecentSlots:
     """A ring that is written twice, so that any window lies in it in one piece."""
 
-    def __init__(self, slots: int, metrics: int, rows: int) -> None:
-        self._slots = slots
-        self._departure = np.full((2 * slots, metrics, rows), np.nan, np.float32)
-        self._activity = np.ones((2 * slots, metrics), np.float32)
+    def __init__(self, slots: int, metrics: int, rows: int, at_once: int = 1) -> None:
+        """`slots`: of a window; `at_once`: slots that are taken in together at most."""
+        self._slots, self._rows = slots, rows
+        self._ring = slots + at_once - 1
+        self._departure = np.full((2 * self._ring, metrics * rows), np.nan, np.float32)
+        self._activity = np.ones((2 * self._ring, metrics), np.float32)
         self._next = 0
 
     def push(self, departure: Numbers, activity: Numbers) -> None:
         """Take in a slot: (metrics, rows) and (metrics,)."""
-        for at in (self._next, self._next + self._slots):
-            self._departure[at] = departure
-            self._activity[at] = activity
-        self._next = (self._next + 1) % self._slots
+        self.extend(departure[None], activity[None])
 
-    def windows(self, metric: NDArray[np.int64], row: NDArray[np.int64]) -> Windows:
-        """The last slots of some cells, by their metrics' and rows' positions."""
-        here = slice(self._next, self._next + self._slots)
-        cut = np.ascontiguousarray(self._departure[here][:, metric, row].T)
-        observed = (~np.isnan(cut)).astype(np.float32)
-        activity = np.ascontiguousarray(self._activity[here][:, metric].T)
-        return Windows(np.arcsinh(np.nan_to_num(cut)), observed, activity, metric)
+    def extend(self, departure: Numbers, activity: Numbers) -> None:
+        """Take in slots: (slots, metrics, rows) and (slots, metrics)."""
+        bent = np.arcsinh(departure.astype(np.float32, copy=False)).reshape(len(departure), -1)
+        at = (self._next + np.arange(len(bent))) % self._ring
+        for places in (at, at + self._ring):
+            self._departure[places] = bent
+            self._activity[places] = activity
+        self._next = (self._next + len(bent)) % self._ring
+
+    def windows(
+        self,
+        metric: NDArray[np.int64],
+        row: NDArray[np.int64],
+        ago: NDArray[np.int64] | None = None,
+    ) -> Windows:
+        """The last slots of some cells, by their metrics' and rows' positions.
+
+        `ago`: as they were so many slots ago, fewer than are taken in together; by default now.
+        """
+        end = self._next - (np.zeros(1, np.int64) if ago is None else ago)
+        at = (end - self._slots) % self._ring + np.arange(self._slots)[:, None]
+        cells, metrics = self._departure.shape[1], self._activity.shape[1]
+        cut = np.take(self._departure, at * cells + (metric * self._rows + row))
+        activity = np.take(self._activity, at * metrics + metric)
+        unknown = np.isnan(cut)
+        np.copyto(cut, 0, where=unknown)
+        return Windows(cut.T, (~unknown).astype(np.float32).T, activity.T, metric)

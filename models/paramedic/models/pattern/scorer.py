@@ -7,6 +7,7 @@ and at all others in rotation, so that its cost is bounded: a suspect is looked 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,6 +59,7 @@ class PatternScorer:
 
     def __init__(self, reader: PatternReader, panels: Sequence[Panel]) -> None:
         self.panels = tuple(panels)
+        self._network = reader.surprise
         self._scorers = [_PanelScorer(reader, panel) for panel in panels]
 
     def advance(self, windows: Mapping[Entity, Window], slots: slice) -> list[Singles]:
@@ -65,33 +67,75 @@ class PatternScorer:
 
         A live job hands its newest slot over, `slice(-1, None)`; a history some at once.
         """
-        return [one.advance(windows[one.panel.entity], slots) for one in self._scorers]
+        measured = [one.measure(windows[one.panel.entity], slots) for one in self._scorers]
+        if self._network is not None and measured:
+            self._ask(self._network, measured)
+        return [one.nats() for one in measured]
+
+    def _ask(self, network: Surprise, scores: Sequence[_Scores]) -> None:
+        """Ask the network about the windows of all panels at once, which is quicker."""
+        looks = [one.look(some) for one, some in zip(self._scorers, scores, strict=True)]
+        kinds = [one.kinds[look.metric] for one, look in zip(self._scorers, looks, strict=True)]
+        told = network.of(Windows.joined([look.windows for look in looks]), np.concatenate(kinds))
+        ends = np.cumsum([len(look.metric) for look in looks])
+        answers = np.split(told, ends[:-1])
+        for one, some, look, answer in zip(self._scorers, scores, looks, answers, strict=True):
+            one.hear(some, look, answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scores:
+    """Some slots of a panel, (slots, metrics, rows)."""
+
+    measured: Measured
+    peers: Singles
+    """What peer deviation says, and then what the network says with it."""
+
+    def add(self, odd: Singles) -> None:
+        """Another word, at the price of having had a choice."""
+        np.maximum(self.peers, odd, out=self.peers)
+        np.subtract(self.peers, np.float32(np.log(2)), out=self.peers)
+        np.maximum(self.peers, 0, out=self.peers)
+
+    def nats(self) -> Singles:
+        """Nothing is said of what was not observed."""
+        np.copyto(self.peers, 0, where=np.isnan(self.measured.departure))
+        return self.peers
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Cells that are due, in the order of their slots."""
+
+    slot: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    """metric * rows + row."""
+    windows: Windows
+
+    @property
+    def metric(self) -> NDArray[np.int64]:
+        return self.windows.metric
 
 
 class _PanelScorer:
     """Follows one panel."""
 
     def __init__(self, reader: PatternReader, panel: Panel) -> None:
-        self.panel = panel
+        self.panel, self.kinds = panel, panel.kinds
         self._settings = settings = reader.settings
         self._stream = PanelStream(panel, settings)
-        self._is_calibrated = settings.use_calibration
         calibration = reader.calibration
         self._tails = (
-            calibration.paced(panel) if self._is_calibrated else uncalibrated(panel, settings)
+            calibration.paced(panel) if settings.use_calibration else uncalibrated(panel, settings)
         )
-        self._network, self._surprise_tails = reader.surprise, calibration.surprise(panel)
-        self._held = np.zeros(panel.shape, np.float32)
+        self._surprise_tails = calibration.surprise(panel)
+        self._held = np.zeros(panel.shape[0] * panel.shape[1], np.float32)
         self._slot = 0
 
-    def advance(self, window: Window, slots: slice) -> Singles:
+    def measure(self, window: Window, slots: slice) -> _Scores:
+        """Take in slots, and say what peer deviation says."""
         measured = self._stream.advance(window, slots)
-        nats = self._peer_nats(measured)
-        if self._network is not None:
-            odd = self._network_nats(self._network, measured, nats)
-            nats = np.maximum(np.maximum(nats, odd) - np.float32(np.log(2)), 0)
-        self._slot += len(nats)
-        return np.where(np.isnan(measured.departure), np.float32(0), nats)
+        return _Scores(measured, self._peer_nats(measured))
 
     def _peer_nats(self, measured: Measured) -> Singles:
         """The oddest pace, at the price of having had a choice."""
@@ -101,29 +145,36 @@ class _PanelScorer:
         nats: Singles = np.maximum(oddest - np.float32(np.log(len(self._tails))), 0)
         return nats
 
-    def _network_nats(self, network: Surprise, measured: Measured, peers: Singles) -> Singles:
-        """What the network last said of each row and metric, (slots, metrics, rows)."""
-        due = [self._due(slot, peers) for slot in range(len(peers))]
-        recent = self._stream.recent
-        cut = [recent.windows(*due[slot]) for slot in self._stream.replay(measured)]
-        windows = Windows.joined(cut)
-        surprise = network.of(windows, self.panel.kinds[windows.metric])
-        looked = self._surprise_tails.nats_of_lines(windows.metric, surprise)
-        said = np.empty_like(peers)
-        begin = 0
-        for slot, (metric, row) in enumerate(due):
-            end = begin + len(metric)
-            self._held[metric, row] = looked[begin:end]
-            said[slot] = self._held
-            begin = end
-        return said
+    def look(self, scores: _Scores) -> _Look:
+        """The windows of cells that are due, as they were in their slots."""
+        slot, metric, row = np.unravel_index(self._due(scores.peers), scores.peers.shape)
+        recent, step = self._stream.recent, self._settings.block_slots
+        parts, measured = [], scores.measured
+        for begin in range(0, len(scores.peers), step):
+            here = slice(begin, begin + step)
+            recent.extend(measured.departure[here], measured.activity[here])
+            some = slice(*np.searchsorted(slot, (begin, begin + step)))
+            newest = min(begin + step, len(scores.peers)) - 1
+            parts.append(recent.windows(metric[some], row[some], newest - slot[some]))
+        self._slot += len(scores.peers)
+        return _Look(slot, metric * self.panel.shape[1] + row, Windows.joined(parts))
 
-    def _due(self, slot: int, peers: Singles) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The cells at which the network looks in this slot: metrics and rows."""
+    def _due(self, peers: Singles) -> NDArray[np.int64]:
+        """The cells at which the network looks, by their positions in all slots."""
         settings = self._settings
-        turn = np.arange(peers.shape[2]) + self._slot + slot
+        slots, _, rows = peers.shape
+        turn = np.arange(rows) + np.arange(self._slot, self._slot + slots)[:, None, None]
         is_turn = turn % settings.rotation_slots == 0
         is_close = turn % settings.suspect_slots == 0
-        is_suspect = peers[slot] >= settings.suspect_nats
-        metric, row = np.nonzero(is_turn | (is_suspect & is_close))
-        return metric, row
+        return np.flatnonzero(((peers >= settings.suspect_nats) & is_close) | is_turn)
+
+    def hear(self, scores: _Scores, look: _Look, surprise: Singles) -> None:
+        """What the network last said of each row and metric joins in."""
+        looked = self._surprise_tails.nats_of_lines(look.metric, surprise)
+        said = np.empty_like(scores.peers)
+        ends = np.searchsorted(look.slot, np.arange(len(said) + 1))
+        for slot, flat in enumerate(said.reshape(len(said), -1)):
+            due = slice(ends[slot], ends[slot + 1])
+            self._held[look.cell[due]] = looked[due]
+            flat[:] = self._held
+        scores.add(said)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NETWORK = "network."
 """In front of the names of weights in an artifact."""
-_BATCH = 1024
+_BATCH = 256
 """Sequences at once: what a core's caches hold."""
 _FEWEST_SEEN = 1 / 3
 """Windows of which less was observed say nothing."""
