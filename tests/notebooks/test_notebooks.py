@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jupytext
-import nbformat
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
@@ -18,8 +16,10 @@ _MOST_LINES_OF_A_CELL = 35
 _MOST_LINES = 110
 
 
-def notebook(name: str) -> Any:
-    return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+def notebook(name: str, folder: Path = FOLDER) -> Any:
+    import nbformat
+
+    return nbformat.read(folder / f"{name}.ipynb", as_version=4)  # type: ignore[no-untyped-call]
 
 
 def code_of(name: str) -> list[str]:
@@ -32,8 +32,11 @@ def test_there_are_three_of_them() -> None:
     assert all(f"{name}.ipynb" in readme for name in NAMES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_both_halves_of_a_pair_say_the_same(name: str) -> None:
+    import jupytext
+
     text = jupytext.read(FOLDER / f"{name}.py")
     cells = [(cell.cell_type, cell.source) for cell in text.cells]
     assert cells == [(cell.cell_type, cell.source) for cell in notebook(name).cells]
@@ -63,7 +66,7 @@ def test_a_notebook_runs_to_its_end(name: str, tmp_path: Path) -> None:
         command, env=kept | quick, capture_output=True, text=True, check=False, timeout=500
     )
     assert done.returncode == 0, done.stderr
-    executed = nbformat.read(tmp_path / f"{name}.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    executed = notebook(name, tmp_path)
     outputs = [one for cell in executed.cells for one in cell.get("outputs", [])]
     assert any("image/png" in one.get("data", {}) for one in outputs), "nothing was drawn"
     assert not any(one.get("name") == "stderr" for one in outputs), "a cell complains"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,8 +22,6 @@ from paramedic.models.histories.workbench import QUICK, RECORDINGS, REGISTRY, Wo
 from paramedic.models.history import JobHistory
 from paramedic.models.pattern.artifact import PatternArtifact
 from paramedic.models.registry.provenance import manifest_of_training
-
-mpl.use("agg")
 
 
 def history(job: str, nodes: int = 4) -> JobHistory:
@@ -93,6 +90,7 @@ def test_jobs_with_and_without_faults_are_on_both_sides_of_a_split() -> None:
     assert any(one.faults for one in test)
 
 
+@pytest.mark.long
 def test_plots_show_the_accused_its_peers_and_what_is_known() -> None:
     from matplotlib.figure import Figure
 

@@ -114,6 +114,7 @@ def test_the_metric_of_the_higher_priority_decides_when_two_accuse() -> None:
     assert [who for _, who in named(turned.examine(both).alarms(3.0))] == [("node-05",)]
 
 
+@pytest.mark.long
 def test_the_order_of_metrics_can_be_learnt_anew() -> None:
     values, noisy = cpu(slots=200), cpu(slots=200, seed=1)
     values[3, 100:] = 0.9
@@ -163,6 +164,7 @@ def test_limits_that_no_metric_has_by_nature_are_those_of_training() -> None:
     assert one.limits.high[1] == 1.0
 
 
+@pytest.mark.long
 def test_every_row_of_minders_family_finds_a_machine_that_stands_apart() -> None:
     rows = minders(FitSettings(epochs=1))
     assert len({one.name for one in rows}) == len(rows) == 8

@@ -133,6 +133,7 @@ def test_a_score_at_the_threshold_is_not_above_it() -> None:
     assert watch(machines, z, 1.999).pull(WINDOW + 2) == 1
 
 
+@pytest.mark.long
 @settings(max_examples=5)
 @given(seed=st.integers(0, 99), columns=st.integers(1, 7))
 def test_an_order_that_was_learnt_names_every_metric_once(seed: int, columns: int) -> None:
@@ -141,6 +142,7 @@ def test_an_order_that_was_learnt_names_every_metric_once(seed: int, columns: in
     assert sorted(order) == list(range(columns))
 
 
+@pytest.mark.long
 def test_where_nothing_tells_faults_the_order_stays_as_it_was() -> None:
     is_faulty = np.arange(40) < 20
     assert order_by_tree(np.full((40, 7), -np.inf), is_faulty) == tuple(range(7))

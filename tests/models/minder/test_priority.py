@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from paramedic.models.minder.priority import order_by_tree
 
 
+@pytest.mark.long
 def test_the_metric_that_tells_faults_best_comes_first_and_the_useless_last() -> None:
     rng = np.random.default_rng(0)
     faulty = np.repeat([True, False], 300)

@@ -38,12 +38,14 @@ def examined(nats: NDArray[np.float64]) -> PatternExamination:
     return PatternExamination(nodes, seconds, Evidence(nats, gpu, nats), SETTINGS)
 
 
+@pytest.mark.long
 def test_a_card_that_loses_half_of_its_work_is_named_within_seconds() -> None:
     first = PatternDetector(small_model()).examine(broken(5)).alarms(THRESHOLD)[0]
     assert (first.nodes, first.gpu) == (("node-0003",), 1)
     assert ONSET < first.second - FIRST < ONSET + 45
 
 
+@pytest.mark.long
 def test_a_machine_whose_rows_vanish_is_named() -> None:
     values = gpu_values(6, 150, seed=9)
     values[4:6, :, ONSET:] = np.nan
@@ -51,15 +53,18 @@ def test_a_machine_whose_rows_vanish_is_named() -> None:
     assert first.nodes == ("node-0003",)
 
 
+@pytest.mark.long
 def test_healthy_machines_are_not_named() -> None:
     assert PatternDetector(small_model()).examine(healthy(31, 150)).alarms(THRESHOLD) == []
 
 
+@pytest.mark.long
 def test_two_broken_machines_are_both_named() -> None:
     alarms = PatternDetector(small_model()).examine(broken(2, 16, nodes=12)).alarms(THRESHOLD)
     assert {node for one in alarms for node in one.nodes} == {"node-0002", "node-0009"}
 
 
+@pytest.mark.long
 def test_a_history_that_is_cut_gives_the_same_alarms_up_to_there() -> None:
     detector, history = PatternDetector(small_model()), broken(5)
     whole = detector.examine(history).alarms(THRESHOLD)
@@ -69,6 +74,7 @@ def test_a_history_that_is_cut_gives_the_same_alarms_up_to_there() -> None:
         assert cut == [one for one in whole if one.second <= second]
 
 
+@pytest.mark.long
 def test_metrics_that_are_missing_or_unknown_are_done_without() -> None:
     history = broken(5)
     windows = {
@@ -86,6 +92,7 @@ def test_metrics_that_are_missing_or_unknown_are_done_without() -> None:
     assert first[0].nodes == ("node-0003",)
 
 
+@pytest.mark.long
 def test_every_ablation_shares_one_training_and_still_examines() -> None:
     detectors = pattern_detectors(small_model())
     assert len({one.name for one in detectors}) == 5
@@ -99,6 +106,7 @@ def test_without_a_model_there_is_no_examination() -> None:
         PatternDetector().examine(healthy(1))
 
 
+@pytest.mark.long
 def test_nothing_observed_is_nobody_accused() -> None:
     nothing = JobHistory(healthy(1).job, {})
     assert PatternDetector(small_model()).examine(nothing).alarms(20.0) == []

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.pattern.fitted import healthy, small_model
+from models.pattern.fitted import SMALL, healthy, small_model
 from paramedic.ingest.contract import Entity
 from paramedic.models.history import JobHistory
 from paramedic.models.pattern.scorer import PatternReader
 from paramedic.models.pattern.settings import PatternSettings
 
 SLOTS = 90
-SETTINGS = PatternSettings.of(small_model().settings)
+SETTINGS = SMALL.pattern
+pytestmark = pytest.mark.long  # a model is trained
 
 
 def history() -> JobHistory:

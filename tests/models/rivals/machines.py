@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from paramedic.ingest.contract import Entity, EntityKey, JobName, NodeName, Window
@@ -15,6 +16,7 @@ from paramedic.models.rivals.machine_level import MachineLevel
 JOB = JobName("llama-7b")
 FIRST = 1_780_000_320
 """A multiple of 480: Minder's calls are at round times."""
+_OF_SCIKIT_LEARN = ("isolation_forest", "local_outlier_factor")
 
 
 def names(number: int) -> tuple[NodeName, ...]:
@@ -56,3 +58,14 @@ def noise(slots: int, nodes: int, seed: int = 0, middle: float = 0.5) -> NDArray
 def named(alarms: Sequence[Alarm]) -> list[tuple[int, tuple[str, ...]]]:
     """When after the beginning, and who."""
     return [(one.second - FIRST, one.nodes) for one in alarms]
+
+
+def for_each(names_of_floors: Iterable[str]) -> pytest.MarkDecorator:
+    """The test for each floor; those that take seconds to import are long."""
+    return pytest.mark.parametrize(
+        "name",
+        [
+            pytest.param(name, marks=[pytest.mark.long] if name in _OF_SCIKIT_LEARN else [])
+            for name in names_of_floors
+        ],
+    )

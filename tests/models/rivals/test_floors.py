@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
+from functools import cache
 
-from models.rivals.machines import history, named, noise
+import numpy as np
+
+from models.rivals.machines import for_each, history, named, noise
 from paramedic.models.history import JobHistory
 from paramedic.models.rivals.floor import Floor
 from paramedic.models.rivals.floors import floors
@@ -24,22 +25,19 @@ def job(seed: int, slots: int = 400, fault: int | None = None) -> JobHistory:
     return history(gpu_power_watts=power, gpu_utilization_ratio=busy, cpu_utilization_ratio=cpu)
 
 
-@pytest.fixture(scope="module")
-def trained() -> dict[str, Floor]:
-    for one in ALL.values():
-        one.train([job(1), job(2)])
-    return ALL
+@cache
+def trained(name: str) -> Floor:
+    ALL[name].train([job(1), job(2)])
+    return ALL[name]
 
 
 def test_every_floor_has_a_name_of_its_own() -> None:
     assert len(ALL) == len(floors()) == 10
 
 
-@pytest.mark.parametrize("name", LOOKING)
-def test_a_machine_that_breaks_down_is_named_at_some_threshold_and_nobody_else(
-    name: str, trained: dict[str, Floor]
-) -> None:
-    one = trained[name]
+@for_each(LOOKING)
+def test_a_machine_that_breaks_down_is_named_at_some_threshold_and_nobody_else(name: str) -> None:
+    one = trained(name)
     said = [named(one.examine(job(5, fault=300)).alarms(t)) for t in one.thresholds]
     assert any(
         alarms and all(nodes == ("node-03",) and second >= 300 for second, nodes in alarms)
@@ -47,9 +45,7 @@ def test_a_machine_that_breaks_down_is_named_at_some_threshold_and_nobody_else(
     )
 
 
-@pytest.mark.parametrize("name", LOOKING)
-def test_a_healthy_job_is_left_alone_at_some_threshold(
-    name: str, trained: dict[str, Floor]
-) -> None:
-    one = trained[name]
+@for_each(LOOKING)
+def test_a_healthy_job_is_left_alone_at_some_threshold(name: str) -> None:
+    one = trained(name)
     assert not one.examine(job(7)).alarms(one.thresholds[-1])

@@ -93,6 +93,7 @@ def test_the_machine_whose_moments_differ_is_the_farthest() -> None:
     assert (scores[20:].argmax(axis=1) == 4).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("build", [isolation_forest, local_outlier_factor])
 def test_a_learned_model_finds_the_row_that_is_like_none_in_training(build: object) -> None:
     model = build()  # type: ignore[operator]

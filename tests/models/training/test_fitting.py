@@ -27,6 +27,7 @@ def test_a_training_that_was_stopped_ends_as_an_unbroken_one(tmp_path: Path) -> 
     assert resumed.digest() == small_model().digest()
 
 
+@pytest.mark.long
 def test_a_model_says_on_what_it_was_trained() -> None:
     model = small_model()
     assert model.metrics == ("gpu_power_watts", "gpu_tensor_active_ratio")
@@ -35,12 +36,14 @@ def test_a_model_says_on_what_it_was_trained() -> None:
     assert np.isfinite(told["score_q50"])
 
 
+@pytest.mark.long
 def test_tensors_are_finite_singles() -> None:
     for name, tensor in small_model().tensors.items():
         assert tensor.dtype == np.float32, name
         assert np.isfinite(tensor).all(), name
 
 
+@pytest.mark.long
 def test_progress_is_heard_to_the_end() -> None:
     heard: list[tuple[str, float]] = []
     fitted(histories=HISTORIES[:1], progress=lambda stage, share: heard.append((stage, share)))

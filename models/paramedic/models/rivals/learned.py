@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,16 +59,24 @@ class OutlierModel:
 
 def isolation_forest() -> OutlierModel:
     """Fifty trees."""
-    from sklearn.ensemble import IsolationForest
-
-    return OutlierModel(partial(IsolationForest, n_estimators=50, random_state=0), sample=20_000)
+    return OutlierModel(_forest, sample=20_000)
 
 
 def local_outlier_factor() -> OutlierModel:
     """Density against that of the twenty nearest training rows."""
+    return OutlierModel(_density, sample=2000)
+
+
+def _forest() -> Any:
+    from sklearn.ensemble import IsolationForest
+
+    return IsolationForest(n_estimators=50, random_state=0)
+
+
+def _density() -> Any:
     from sklearn.neighbors import LocalOutlierFactor
 
-    return OutlierModel(partial(LocalOutlierFactor, n_neighbors=20, novelty=True), sample=2000)
+    return LocalOutlierFactor(n_neighbors=20, novelty=True)
 
 
 def _evenly(rows: NDArray[np.float64], number: int) -> NDArray[np.float64]:
