@@ -99,6 +99,7 @@ def as_told(row: Mapping[str, Any]) -> list[str]:
         f"{row['f1']:.3f} ({row['f1_low']:.3f}-{row['f1_high']:.3f})",
         f"{row['precision']:.3f}",
         f"{row['recall']:.3f}",
+        f"{row['pr_auc']:.2f}",
         ", ".join("-" if one is None else f"{one:.0f} s" for one in delays),
         f"{row['false_alarms_per_job_day']:.2f} (< {row['false_alarms_upper_bound']:.2f})",
     ]
@@ -108,7 +109,7 @@ def test_the_table_and_the_json_carry_the_same_figures(tmp_path: Path) -> None:
     report = a_report(tmp_path, Seeing(), silent(), Seeing("max_z", thresholds=(0.1,)))
     told, lines = json.loads(json.dumps(report.to_json())), list(lines_of(report))
     against = {one["against"]: one for one in told["comparisons"]}
-    assert [cells(line)[:6] for line in lines[1:4]] == [as_told(row) for row in told["rows"]]
+    assert [cells(line)[:7] for line in lines[1:4]] == [as_told(row) for row in told["rows"]]
     for row, line in zip(told["rows"], lines[1:4], strict=True):
         compared = against.get(row["detector"])
         assert cells(line)[-1] == ("-" if compared is None else f"{compared['p_value']:.2g}")

@@ -9,7 +9,7 @@ import pytest
 
 from diagnosis.benchmark.staged import BEGIN, alarm, facts, fault
 from paramedic.diagnosis.benchmark.bootstrap import Comparison
-from paramedic.diagnosis.benchmark.guard import Line, guard_lines, promise_lines
+from paramedic.diagnosis.benchmark.guard import Line, guard_lines, minder_lines, promise_lines
 from paramedic.diagnosis.benchmark.outcome import Outcome, judge
 from paramedic.diagnosis.benchmark.real_sets.rows import RealSetRow
 from paramedic.diagnosis.benchmark.report import Report
@@ -119,6 +119,15 @@ def test_ours_has_to_be_above_every_rival_and_a_long_run_has_to_prove_it() -> No
 def test_variants_of_ours_are_no_rivals() -> None:
     scored = rows(paramedic=0.9, paramedic_no_vae=0.95)
     assert list(promise_lines(scored, {"paramedic_no_vae": WORSE}, wants_proof=True)) == []
+
+
+def test_minder_has_to_be_better_than_what_its_paper_finds_to_be_worse() -> None:
+    whole, joined, single = rows(minder=0.5, minder_concatenated=0.4, minder_one_model=0.6)
+    (hasty,) = (replace(one, precision=0.7) for one in rows(minder_no_continuity=0.9))
+    lines = list(minder_lines([single, replace(whole, precision=0.8), hasty, joined]))
+    assert held(lines) == [True, True, False]
+    assert "continuity: precision 0.800, without 0.700" in lines[0].words
+    assert list(minder_lines([whole])) == list(minder_lines([hasty])) == []
 
 
 REAL = RealSetRow("asd", {"runs": 13, "first": 0.615}, "right server first in 60 %", holds=True)

@@ -13,7 +13,7 @@ from diagnosis.benchmark.staged import Heard, Seeing, StagedSource, silent
 from paramedic.diagnosis.benchmark.episodes import Drawn, Part
 from paramedic.diagnosis.benchmark.errors import ResultsError
 from paramedic.diagnosis.benchmark.ledger import ResultsLedger
-from paramedic.diagnosis.benchmark.report import Report, report_on
+from paramedic.diagnosis.benchmark.report import Report, report_on, score
 from paramedic.diagnosis.benchmark.running import LoneCrew, ProcessCrew, run, sharing
 
 DRAWN = {"seed": 1}
@@ -41,6 +41,7 @@ def test_a_detector_that_sees_everything_beats_a_silent_one(tmp_path: Path) -> N
     best, last = report.rows
     assert (best.f1, best.precision, best.recall, best.threshold) == (1.0, 1.0, 1.0, 0.5)
     assert (last.f1, last.recall) == (0.0, 0.0)
+    assert (best.pr_auc, last.pr_auc) == (1.0, 0.0)
     assert report.comparisons["minder"].difference == 1.0
     assert report.holds
 
@@ -87,6 +88,22 @@ def test_variants_examine_a_share_and_are_compared_on_it(tmp_path: Path) -> None
     report = report_on(ledger, names, DRAWN, wants_proof=False)
     assert [row.episodes for row in report.rows] == [2, 1]
     assert report.comparisons["paramedic_blind"].difference == 1.0
+
+
+def test_minder_s_variants_are_held_against_it_on_the_episodes_that_they_have_seen(
+    tmp_path: Path,
+) -> None:
+    source = Halved()
+    hasty = Seeing("minder_no_continuity", thresholds=(0.1,))
+    ledger, detectors = ResultsLedger(tmp_path, DRAWN), [Seeing("minder"), hasty]
+    run(source, detectors, ledger, LoneCrew(source), Heard())
+    report = report_on(ledger, [one.name for one in detectors], DRAWN, wants_proof=False)
+    (line,) = report.promises
+    assert "precision falls without continuity: precision 1.000, without 0." in line.words
+    assert line.holds
+    assert {row.detector: row.episodes for row in report.rows}["minder"] == 2
+    among = {"validation-0", "validation-1", "test-0", "test-1"}
+    assert [len(score(ledger, "minder", of).test) for of in (among, None)] == [2, 4]
 
 
 def test_one_more_detector_costs_only_itself(tmp_path: Path) -> None:

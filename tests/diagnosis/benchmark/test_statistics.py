@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from diagnosis.benchmark.staged import alarm, facts, fault
 from paramedic.diagnosis.benchmark.bootstrap import compare, f1_interval
-from paramedic.diagnosis.benchmark.counts import Counts, poisson_upper_bound, ratio
+from paramedic.diagnosis.benchmark.counts import (
+    Counts,
+    area_under_precision_recall,
+    poisson_upper_bound,
+    ratio,
+)
 from paramedic.diagnosis.benchmark.outcome import Outcome, judge
 from paramedic.diagnosis.benchmark.thresholds import best_threshold
 
@@ -38,6 +43,24 @@ def test_false_alarms_of_healthy_jobs_cost_precision() -> None:
 
 def test_ratios_of_nothing_are_zero() -> None:
     assert (Counts().precision, Counts().recall, Counts().f1, ratio(1, 0)) == (0, 0, 0, 0)
+
+
+def test_the_area_is_that_under_the_best_precision_for_each_recall() -> None:
+    never_wrong, careless = Counts(4, 0, 6), Counts(8, 8, 2)
+    assert area_under_precision_recall([careless, never_wrong]) == pytest.approx(0.4 + 0.4 * 0.5)
+    assert area_under_precision_recall([never_wrong]) == pytest.approx(0.4)
+    assert area_under_precision_recall([Counts(10)]) == 1.0
+    assert area_under_precision_recall([Counts(0, 3, 10)]) == area_under_precision_recall([]) == 0.0
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(0, 9), st.integers(0, 9))
+def test_one_more_threshold_never_takes_from_the_area(
+    right: list[int], more: int, wrong: int
+) -> None:
+    some = [Counts(one, at, 9 - one) for at, one in enumerate(right)]
+    area = area_under_precision_recall(some)
+    greater = area_under_precision_recall([*some, Counts(more, wrong, 9 - more)])
+    assert area - 1e-9 <= greater <= 1.0 + 1e-9
 
 
 @pytest.mark.parametrize(("count", "bound"), [(0, 2.9957), (1, 4.7439), (10, 16.9622)])

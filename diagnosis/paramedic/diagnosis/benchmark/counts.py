@@ -53,6 +53,21 @@ def ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
+def area_under_precision_recall(counts: Iterable[Counts]) -> float:
+    """Of what different thresholds gave: each recall at the best precision that it can be had with.
+
+    What no threshold finds counts for nothing.
+
+    >>> area_under_precision_recall([Counts(3, 3, 1), Counts(2, 0, 2), Counts(1, 1, 3)])
+    0.625
+    """
+    area, best, reached = 0.0, 0.0, 0.0
+    for recall, precision in sorted(((one.recall, one.precision) for one in counts), reverse=True):
+        area += best * (reached - recall)
+        best, reached = max(best, precision), recall
+    return area + best * reached
+
+
 def poisson_upper_bound(count: int, confidence: float = 0.95) -> float:
     """The largest mean at which so few would still be seen once in 1 / (1 - confidence) times.
 

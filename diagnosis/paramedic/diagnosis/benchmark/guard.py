@@ -1,4 +1,6 @@
-"""What must hold of a run: the episodes are hard enough, and ours is the best of all rows."""
+"""What must hold of a run: the episodes are hard enough, ours is the best of all rows, and Minder
+behaves as its paper says.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,14 @@ TOO_EASY_ABOVE = {"robust_z_cusum": 0.5, "minder_every_second": 0.9}
 """F1 on test above which the episodes are too easy."""
 ONE_METRIC_SHARE = 0.2
 P_VALUE = 0.01
+MINDER = "minder"
+_WORSE_THAN_MINDER = {
+    "minder_no_continuity": ("precision", "precision falls without continuity"),
+    "minder_concatenated": ("f1", "concatenated metrics are worse"),
+    "minder_one_model": ("f1", "one model for all metrics is worse"),
+}
+MINDER_AND_WORSE = (MINDER, *_WORSE_THAN_MINDER)
+"""Minder, and what its paper finds to be worse; each with a threshold chosen for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,16 @@ def promise_lines(
         proof = f", p = {comparison.p_value:.2g}" if wants_proof else ""
         proved = comparison.p_value < P_VALUE or not wants_proof
         yield Line(words + proof, comparison.difference > 0 and proved)
+
+
+def minder_lines(rows: Iterable[Row]) -> Iterator[Line]:
+    """Whether Minder's variants are as much worse as the paper says; all on the same episodes."""
+    known = {row.detector: row for row in rows}
+    for name, (figure, words) in _WORSE_THAN_MINDER.items():
+        if MINDER in known and name in known:
+            whole, variant = (getattr(known[one], figure) for one in (MINDER, name))
+            told = f"Minder as in its paper, {words}: {figure} {whole:.3f}, without {variant:.3f}"
+            yield Line(told, whole > variant)
 
 
 def is_variant_of_ours(name: str) -> bool:

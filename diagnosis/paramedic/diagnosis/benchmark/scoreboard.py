@@ -54,13 +54,21 @@ class Row:
     groups_reported: int
     groups_one_accused: int
     recall_within_seconds: Mapping[str, float]
+    pr_auc: float | None
+    """Area under precision over recall, all thresholds; None where they are not known."""
 
     def to_json(self) -> dict[str, object]:
         """Plain JSON values."""
         return asdict(self)
 
 
-def row_of(detector: str, split: str, threshold: float, outcomes: Sequence[Outcome]) -> Row:
+def row_of(
+    detector: str,
+    split: str,
+    threshold: float,
+    outcomes: Sequence[Outcome],
+    pr_auc: float | None = None,
+) -> Row:
     """Everything that the table says of a detector."""
     counts, interval = Counts.of(outcomes), f1_interval(outcomes)
     healthy, sets, groups = _Healthy.of(outcomes), _Sets.of(outcomes), _groups(outcomes)
@@ -98,6 +106,7 @@ def row_of(detector: str, split: str, threshold: float, outcomes: Sequence[Outco
         groups_reported=sum(one.is_reported for one in groups),
         groups_one_accused=sum(one.is_one_accused for one in groups),
         recall_within_seconds=_curve(outcomes),
+        pr_auc=pr_auc,
     )
 
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.benchmark.scoreboard import Row
 
 _HEADINGS = (
-    "detector", "F1 (95 %)", "precision", "recall", "delay p50, p90", "false alarms/job-day",
-    "set P, R", "family", "compute/s", "ours better, p",
+    "detector", "F1 (95 %)", "precision", "recall", "PR-AUC", "delay p50, p90",
+    "false alarms/job-day", "set P, R", "family", "compute/s", "ours better, p",
 )  # fmt: skip
 _UNKNOWN = "-"
 
@@ -35,6 +35,7 @@ def _cells(report: Report, row: Row) -> tuple[str, ...]:
         f"{row.f1:.3f} ({row.f1_low:.3f}-{row.f1_high:.3f})",
         f"{row.precision:.3f}",
         f"{row.recall:.3f}",
+        _share(row.pr_auc),
         f"{_seconds(row.delay_p50_seconds)}, {_seconds(row.delay_p90_seconds)}",
         f"{row.false_alarms_per_job_day:.2f} (< {row.false_alarms_upper_bound:.2f})",
         f"{_share(row.set_precision)}, {_share(row.set_recall)}",
