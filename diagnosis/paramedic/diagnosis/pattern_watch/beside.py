@@ -31,9 +31,11 @@ def scoring_beside(watch: PatternWatch) -> Iterator[threading.Thread]:
 
 
 def _turns(watch: PatternWatch, stop: threading.Event) -> None:
+    is_orderly = False
     try:
         while not stop.is_set() and (rest := watch.turn()) is not None:
             stop.wait(rest)
+        is_orderly = True
     finally:
-        if not stop.is_set():
-            _LOG.warning("pattern scoring has ended; verdicts go on")
+        if not is_orderly:
+            _LOG.warning("pattern scoring has failed and is over; verdicts go on")

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from paramedic.models.registry.following import Change, ServedModel
 
 _LOG = logging.getLogger(__name__)
-_RETRY_SECONDS = 30.0
+_RETRY_SECONDS = 5.0
+"""Where there is no model at all, so soon after the first was promoted it is in use."""
 
 
 class ModelSource(Protocol):
