@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_Real = TypeVar("_Real", np.float32, np.float64, np.floating)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Circles:
     """Rows that are alike by what they do or where they stand; every row is in one circle."""
 
@@ -48,13 +51,20 @@ class Circles:
         )
         return medians
 
-    def median_of_others(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    @cached_property
+    def _places(self) -> NDArray[np.intp]:
+        """Where each row is seated."""
+        return np.argsort(self.seats.ravel(), kind="stable")[: self.rows]
+
+    def median_of_others(self, values: NDArray[_Real]) -> NDArray[_Real]:
         """For each (metric, row) the median of the others in the row's circle.
 
         NaN as in `leave_one_out_median`.
         """
-        metrics, rows = values.shape
-        seated = np.concatenate([values, np.full((metrics, 1), np.nan)], axis=1)[:, self.seats]
-        medians = np.full((metrics, rows + 1), np.nan)
-        medians[:, self.seats] = leave_one_out_median(seated)
-        return medians[:, :rows]
+        if len(self.seats) <= 1:
+            return leave_one_out_median(values)
+        seated = np.take(values, self.seats, axis=1, mode="clip")
+        if self.seats.size > self.rows:
+            seated[:, self.seats == self.rows] = np.nan
+        medians = leave_one_out_median(seated).reshape(len(values), -1)
+        return np.take(medians, self._places, axis=1)

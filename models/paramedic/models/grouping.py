@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+_Real = TypeVar("_Real", np.float32, np.float64, np.floating)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,19 @@ class Grouping:
         filled, starts = np.unique(places[order], return_index=True)
         return cls(order, starts, filled, groups)
 
-    def reduced(self, operation: np.ufunc, values: Floats) -> Floats:
+    def reduced(self, operation: np.ufunc, values: NDArray[_Real]) -> NDArray[_Real]:
         """Rows, the first axis, reduced to groups; zero for a group without rows."""
-        found = np.zeros((self.groups, *values.shape[1:]))
+        found = np.zeros((self.groups, *values.shape[1:]), values.dtype)
         if self.filled.size:
             found[self.filled] = operation.reduceat(values[self.order], self.starts, axis=0)
         return found
 
-    def means(self, values: Floats) -> Floats:
+    def means(self, values: NDArray[_Real]) -> NDArray[_Real]:
         """The mean of each group's rows, NaN left out; NaN where nothing is known."""
-        known = ~np.isnan(values)
-        total = self.reduced(np.add, np.where(known, values, 0.0))
-        count = self.reduced(np.add, known.astype(np.float64))
-        return np.where(count > 0, total / np.maximum(count, 1.0), np.nan)
+        unknown = np.isnan(values)
+        if not unknown.any() and self.filled.size == self.groups:
+            sizes = np.diff(self.starts, append=len(self.order)).astype(values.dtype)
+            return self.reduced(np.add, values) / sizes.reshape(-1, *(1,) * (values.ndim - 1))
+        total = self.reduced(np.add, np.where(unknown, 0, values))
+        count = self.reduced(np.add, (~unknown).astype(values.dtype))
+        return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_Real = TypeVar("_Real", np.float32, np.float64, np.floating)
 
 TO_STANDARD_DEVIATION = 1.4826
 """From the median of absolute deviations, for normal noise."""
@@ -15,7 +17,7 @@ _FEWEST_OTHERS = 2
 """With a single other row nobody can say which of the two is odd."""
 
 
-def leave_one_out_median(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def leave_one_out_median(values: NDArray[_Real]) -> NDArray[_Real]:
     """For each entry of the last axis the median of the other entries, NaN left out.
 
     NaN where the entry itself is NaN or fewer than two others are there.
@@ -25,6 +27,36 @@ def leave_one_out_median(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     if values.shape[-1] == 0:
         return values.copy()
+    lines = values.reshape(-1, values.shape[-1])
+    unknown = np.isnan(lines)
+    if not unknown.any():
+        return _median_of_complete(lines).reshape(values.shape)
+    found = np.full_like(lines, np.nan)
+    missing = np.count_nonzero(unknown, axis=-1)
+    complete, holed = missing == 0, (missing > 0) & (missing < lines.shape[-1])
+    found[complete] = _median_of_complete(lines[complete])
+    found[holed] = _median_of_holed(lines[holed])
+    return found.reshape(values.shape)
+
+
+def _median_of_complete(values: NDArray[_Real]) -> NDArray[_Real]:
+    """Of (lines, entries) without NaN, which are most and are done in half the time."""
+    others = values.shape[-1] - 1
+    if others < _FEWEST_OTHERS:
+        return np.full_like(values, np.nan)
+    ordered: NDArray[_Real] = np.sort(values, axis=-1)
+    at = (others - 1) // 2
+    first, second, third = (ordered[:, min(at + more, others), None] for more in range(3))
+    low: NDArray[_Real] = np.where(values <= first, second, first)
+    if others % 2:
+        return low
+    high: NDArray[_Real] = np.where(values <= second, third, second)
+    np.add(low, high, out=high)
+    np.divide(high, 2, out=high)
+    return high
+
+
+def _median_of_holed(values: NDArray[_Real]) -> NDArray[_Real]:
     ordered = np.sort(values, axis=-1)
     others = np.count_nonzero(~np.isnan(values), axis=-1, keepdims=True) - 1
     low = _without_own(values, ordered, (others - 1) // 2)
@@ -53,8 +85,8 @@ def leave_one_out_quantiles(
 
 
 def _without_own(
-    values: NDArray[np.float64], ordered: NDArray[np.float64], position: NDArray[np.int_]
-) -> NDArray[np.float64]:
+    values: NDArray[_Real], ordered: NDArray[_Real], position: NDArray[np.int_]
+) -> NDArray[_Real]:
     """The entry at this position of the order that remains when an entry's own value is taken out.
 
     A value at or below the position moves everything above it down by one.
@@ -64,7 +96,7 @@ def _without_own(
     return np.where(values <= here, above, here)
 
 
-def _entry(ordered: NDArray[np.float64], position: NDArray[np.int_]) -> NDArray[np.float64]:
+def _entry(ordered: NDArray[_Real], position: NDArray[np.int_]) -> NDArray[_Real]:
     """The entry at each row's position, as near as there is one; mostly it is the same in all."""
     places = np.minimum(np.maximum(position, 0), ordered.shape[-1] - 1)
     first = int(places.flat[0]) if places.size else 0

@@ -105,7 +105,7 @@ class PeerDeviation:
         bounded, so that two slow rows among four do not hide each other.
         """
         usual = leave_one_out_median(self._median_of_enough(np.abs(shares)))
-        now = leave_one_out_median(np.abs(shares[:, -1]))
+        now: NDArray[np.float64] = leave_one_out_median(np.abs(shares[:, -1]))
         floor = self.config.floor_share / TO_STANDARD_DEVIATION
         usual = np.maximum(usual, floor)
         widened = np.minimum(np.nan_to_num(now), usual * self.config.largest_widening)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -99,3 +101,23 @@ def test_activity_tells_how_busy_the_job_is() -> None:
     activity = departures(values).activity[:, 0]
     assert 0.7 < activity[149] < 1.3
     assert activity[151] < 0.4
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-12, 1e15, 3e38])
+def test_no_size_of_values_is_too_much_for_single_numbers(size: float) -> None:
+    values = gpu_values(4, 60)
+    values[:, 0] = size
+    values[3, 0, 40:] = -size
+    found = departures(values).departure
+    assert np.isfinite(found).all()
+    assert np.abs(found[:40, 0]).max() == 0
+
+
+def test_what_is_large_keeps_its_small_differences() -> None:
+    history = history_of(gpu_values(4, 60))
+    window = history.windows[Entity.GPU]
+    values = window.values.astype(np.float64)
+    panel = panels_of(history.windows, history.description, use_roles=True)[0]
+    read = panel.read(replace(window, values=values + 1e12), slice(None))
+    found = DepartureStream(panel, SETTINGS).advance(read).departure
+    assert np.abs(found[20:, 0]).max() > 0

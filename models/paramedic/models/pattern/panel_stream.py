@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from paramedic.models.pattern.panels import Panel
     from paramedic.models.pattern.settings import PatternSettings
 
-    Floats = NDArray[np.float64]
+    Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Some slots of a panel."""
 
-    departure: Floats
+    departure: Singles
     """(slots, metrics, rows)."""
-    activity: Floats
+    activity: Singles
     """(slots, metrics)."""
-    paced: Floats
+    paced: Singles
     """(slots, paces, metrics, rows)."""
 
 

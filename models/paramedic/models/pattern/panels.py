@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from paramedic.ingest.contract import EntityKey, Window
     from paramedic.ingest.recordings.description import JobDescription
 
-    Floats = NDArray[np.float64]
+    Values = NDArray[np.floating]
 
 _FEWEST_NODES = 4
 """Peers of fewer nodes than this are no yardstick; then the circle is wider."""
+_LARGEST_VALUE = 1e18
+"""Nothing that is measured is larger; what is told larger must not leave single numbers behind."""
 _ROLES = ("pipeline_stage", "expert_group")
 
 
@@ -76,13 +79,20 @@ class Panel:
         """Whether rows are means over the rows of a node."""
         return self.kind in _WHOLE.values()
 
-    def read(self, window: Window, slots: slice) -> Floats:
+    @cached_property
+    def _grouping(self) -> Grouping:
+        return Grouping.of(self.places, len(self.nodes))
+
+    def read(self, window: Window, slots: slice) -> Values:
         """Values of some slots, (slots, metrics but absence, rows); NaN: not observed."""
-        values = window.values[:, :, slots].astype(np.float64)
-        values[~(window.observed[:, :, slots] & np.isfinite(values))] = np.nan
-        if not self.is_mean:
-            return values.transpose(2, 1, 0)
-        return Grouping.of(self.places, len(self.nodes)).means(values).transpose(2, 1, 0)
+        values = window.values[:, :, slots].copy()
+        known = np.isfinite(values)
+        np.logical_and(known, window.observed[:, :, slots], out=known)
+        np.copyto(values, np.nan, where=~known)
+        np.clip(values, -_LARGEST_VALUE, _LARGEST_VALUE, out=values)
+        if self.is_mean:
+            values = self._grouping.means(values)
+        return np.ascontiguousarray(values.transpose(2, 1, 0))
 
 
 KINDS = len(PANEL_KINDS) * len(FAMILIES)

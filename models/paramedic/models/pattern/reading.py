@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Values = NDArray[np.floating]
 
 
 class Reader:
@@ -28,30 +29,37 @@ class Reader:
         self._away = np.zeros(rows)
         self._has_come = np.zeros(rows, np.bool_)
 
-    def read(self, values: Floats) -> Floats:
+    def read(self, values: Values) -> Values:
         """(slots, metrics, rows) without absence to the same with absence."""
+        slots, metrics, rows = values.shape
+        read = np.empty((slots, metrics + 1, rows), values.dtype)
+        read[:, :-1] = values
         is_here: NDArray[np.bool_] = np.any(~np.isnan(values), axis=1)
-        away = self._absence(is_here)
-        read = np.concatenate([values, away[:, None]], axis=1)
+        read[:, -1] = self._absence(is_here)
         if self._growth.size:
             read[:, self._growth] = self._grown(values[:, self._growth])
         if self._counts.size:
-            read[:, self._counts] = np.log1p(np.maximum(read[:, self._counts], 0.0))
+            read[:, self._counts] = np.log1p(np.maximum(read[:, self._counts], 0))
         return read
 
     def _absence(self, is_here: NDArray[np.bool_]) -> Floats:
         """The logarithm of for how many slots a row has not been seen; NaN until it has come."""
-        away = np.empty(is_here.shape)
+        away = np.zeros(is_here.shape)
+        if is_here.all():
+            self._has_come[:], self._away[:] = True, 0
+            return away
         for slot, here in enumerate(is_here):
             self._has_come |= here
             self._away = np.where(here, 0.0, self._away + 1)
-            away[slot] = np.where(self._has_come, np.log1p(self._away), np.nan)
-        return away
+            away[slot] = np.where(self._has_come, self._away, np.nan)
+        return np.log1p(away)
 
-    def _grown(self, totals: Floats) -> Floats:
+    def _grown(self, totals: Values) -> Values:
         """What totals grew by since they were last seen; one that fell has begun anew."""
-        grown = np.empty(totals.shape)
+        grown = np.empty_like(totals)
+        unknown = np.isnan(totals)
         for slot, total in enumerate(totals):
-            grown[slot] = total - self._last
-            self._last = np.where(np.isnan(total), self._last, total)
-        return np.where(grown < 0, 0.0, grown)
+            np.subtract(total, self._last, out=grown[slot])
+            self._last = np.where(unknown[slot], self._last, total)
+        np.copyto(grown, 0, where=grown < 0)
+        return grown

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+_Real = TypeVar("_Real", np.float32, np.float64)
 
 _HALF, _MOST = 0.5, 0.8
 _NORMAL_HALF, _NORMAL_MOST = 0.6745, 1.2816
 """The same quantiles of a standard normal's absolute value: a unit, not an assumption."""
 
 
-def usual_spread(sizes: Floats) -> Floats:
+def usual_spread(sizes: NDArray[_Real]) -> NDArray[_Real]:
     """Of absolute values along the last axis, kept: by half of them or by most, whichever say more.
 
     NaN is left out, and comes out where there is nothing else.

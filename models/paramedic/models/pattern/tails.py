@@ -8,6 +8,7 @@ on is read by the table of its kind, and a kind that was not by that of all.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ GRID = 129
 """Points of a table; the middle one stands for zero."""
 _REACH = 5.0
 """asinh of the largest statistic that is told apart: 74."""
+_MIDDLE = (GRID - 1) / 2
 _FEWEST = 200.0
 """A table that was learnt from fewer numbers is not used."""
 _STEEPEST_BINS = 8
@@ -30,8 +32,11 @@ _STEEPEST_BINS = 8
 
 def positions(statistic: Numbers) -> Numbers:
     """Where numbers stand on the grid."""
-    bent = np.arcsinh(statistic)
-    at: Numbers = (np.clip(bent, -_REACH, _REACH) / _REACH + 1) * ((GRID - 1) / 2)
+    at: Numbers = np.arcsinh(statistic)
+    np.multiply(at, _MIDDLE / _REACH, out=at)
+    np.add(at, _MIDDLE, out=at)
+    np.maximum(at, 0, out=at)
+    np.minimum(at, GRID - 1, out=at)
     return at
 
 
@@ -91,12 +96,25 @@ class Tails:
 
     def nats_of_lines(self, lines: NDArray[np.integer], statistic: Numbers) -> Table:
         """Each number by the table of its line; 0 where nothing is known."""
-        at = np.nan_to_num(positions(statistic), nan=(GRID - 1) / 2)
-        low = np.minimum(at.astype(np.intp), GRID - 2)
-        flat, place = self.table.ravel(), lines * GRID + low
-        first = flat[place]
-        between: Table = first + (flat[place + 1] - first) * (at - low).astype(np.float32)
-        return np.where(np.isnan(statistic), np.float32(0), between)
+        at = positions(statistic)
+        unknown = np.isnan(at)
+        is_holed = bool(unknown.any())
+        if is_holed:
+            np.copyto(at, _MIDDLE, where=unknown)
+        place = at.astype(np.intp)
+        np.subtract(at, place, out=at, casting="same_kind")
+        np.add(place, lines * GRID, out=place)
+        found: Table = np.take(self._rise, place, mode="clip")
+        np.multiply(found, at, out=found, casting="same_kind")
+        np.add(found, np.take(self.table, place, mode="clip"), out=found)
+        if is_holed:
+            np.copyto(found, 0, where=unknown)
+        return found
+
+    @cached_property
+    def _rise(self) -> Table:
+        """From each point of the grid to the next."""
+        return np.diff(self.table, axis=1, append=self.table[:, -1:])
 
 
 def normal_table(most: float) -> Table:
