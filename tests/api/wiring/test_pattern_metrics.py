@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from prometheus_client import generate_latest
 
 from paramedic.api.rest.families import registry_of
 from paramedic.api.wiring.pattern_metrics import pattern_families
 from paramedic.diagnosis.pattern_watch.report import JobPatterns, PatternReport
 from paramedic.ingest.contract import JobName
-from paramedic.models.drift.report import DriftReport
+from paramedic.models.drift.reference import Quantity
+from paramedic.models.drift.report import DriftReport, MetricDrift
 from paramedic.models.registry.fit import Fit
 
+DOCUMENT = Path(__file__).parents[3] / "docs" / "models.md"
 FIT = Fit(usable=("a",), missing=("gpu_power_watts",), new=("gpu_fan_ratio",))
 PREFIX = "paramedic_diagnose_pattern"
 
@@ -57,3 +62,13 @@ def test_before_anything_is_scored_the_counts_are_zero_and_drift_is_silent() -> 
 def test_drift_of_the_last_window_is_among_it() -> None:
     report = PatternReport(drift=DriftReport(0, 60, (), FIT))
     assert "paramedic_diagnose_drift_metrics_missing 1.0" in lines(report)
+
+
+def test_every_metric_is_documented() -> None:
+    moved = MetricDrift("gpu_power_watts", Quantity.INPUT, 0.5, 0.1, 300, 0.1)
+    report = PatternReport(drift=DriftReport(0, 60, (moved,), FIT))
+    families = {one.name for one in pattern_families(report)}
+    told = re.findall(
+        r"`((?:pattern|drift)_[a-z_]+?)(?:_total)?(?:\{[a-z,]*\})?`", DOCUMENT.read_text()
+    )
+    assert families == {f"paramedic_diagnose_{one}" for one in told}

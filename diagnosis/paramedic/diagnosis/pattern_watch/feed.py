@@ -41,6 +41,11 @@ class Handover:
         """The newest slot, by its first second."""
         return max(window.last_second for window in self.windows.values())
 
+    @property
+    def slots(self) -> int:
+        """How many there are."""
+        return max(len(window.seconds) for window in self.windows.values())
+
 
 class JobFeed:
     """An Onlooker in the thread that judges; `ask` and `take` are the other thread's."""
@@ -137,9 +142,10 @@ class JobFeed:
 
 
 def _copied(window: Window, slots: slice) -> Window:
+    """In the order in which it lies in memory, which is several times as fast as any other."""
     return replace(
         window,
         first_second=window.seconds[slots][0],
-        values=window.values[:, :, slots].copy(),
-        observed=window.observed[:, :, slots].copy(),
+        values=window.values[:, :, slots].copy(order="K"),
+        observed=window.observed[:, :, slots].copy(order="K"),
     )

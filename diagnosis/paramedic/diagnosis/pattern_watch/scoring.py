@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from paramedic.models.registry.fit import Fit
 
 _LOG = logging.getLogger(__name__)
-_ALL = slice(0, None)
+_PIECE_SLOTS = 10
+"""So much of a whole window is read at once: what is made of it is many times as large."""
 
 
 class JobScoring:
@@ -31,7 +32,7 @@ class JobScoring:
         windows = whole.windows
         self._scorer = opened.scorer(windows, whole.description)
         self._drift = opened.drift(windows, whole.description)
-        self._patience = max(len(window.seconds) for window in windows.values())
+        self._patience = whole.slots
         self._slot = 0
         self._seen: dict[str, int] = {}
         self._oddest = 0.0
@@ -41,10 +42,12 @@ class JobScoring:
     def take(self, handover: Handover) -> None:
         """Score the slots of a handover."""
         windows = handover.windows
-        scores = self._scorer.advance(windows, _ALL)
-        self._oddest = max((float(one[-1].max(initial=0)) for one in scores), default=0.0)
-        for panel in self._drift:
-            panel.advance(windows, _ALL)
+        for begin in range(0, handover.slots, _PIECE_SLOTS):
+            piece = slice(begin, min(begin + _PIECE_SLOTS, handover.slots))
+            scores = self._scorer.advance(windows, piece)
+            self._oddest = max((float(one[-1].max(initial=0)) for one in scores), default=0.0)
+            for panel in self._drift:
+                panel.advance(windows, piece)
         arriving = set(_arriving(handover))
         self._slot += 1
         self._seen.update(dict.fromkeys(arriving, self._slot))
