@@ -17,7 +17,7 @@ from paramedic.api.settings.schema import BusSettings, Settings
 
 
 def packages(verb: Verb, *flags: str, bus: str = "embedded") -> set[str]:
-    parsed = build_parser().parse_args([verb.name, *flags])
+    parsed = build_parser([verb]).parse_args([verb.name, *flags])
     return set(verb.packages(parsed, Settings(bus=BusSettings(address=bus))))
 
 

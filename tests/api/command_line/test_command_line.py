@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.dispatch import dispatch, read_call
 from paramedic.api.command_line.errors import MissingExtraError, UsageError
-from paramedic.api.command_line.parser import VERBS, build_parser, split_command
+from paramedic.api.command_line.parser import VERBS, build_parser, split_command, verbs_asked_for
 from paramedic.api.command_line.surroundings import Surroundings
 
 PAGE = Path(__file__).parents[3] / "docs" / "command-line.md"
@@ -144,6 +145,23 @@ def test_what_stands_after_the_dashes_is_never_touched(
 ) -> None:
     assert split_command([*before, "--", *command]) == (before, tuple(command))
     assert split_command(before) == (before, None)
+
+
+def test_a_verb_by_itself_helps_as_it_does_among_all() -> None:
+    alone = [help_of(build_parser(verbs_asked_for([name, "--help"]))) for name in VERBS]
+    assert [list(one) for one in alone] == [[name] for name in VERBS]
+    assert {name: text for one in alone for name, text in one.items()} == help_of(build_parser())
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version", "run"], ["unknown", "run"]])
+def test_who_names_no_verb_first_is_told_of_all(arguments: list[str]) -> None:
+    assert list(verbs_asked_for(arguments)) == list(VERBS.values())
+
+
+def help_of(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """That of each verb."""
+    (verbs,) = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+    return {name: one.format_help() for name, one in verbs.choices.items()}
 
 
 def test_an_abbreviated_flag_is_refused() -> None:

@@ -40,7 +40,7 @@ CALLS = [
 
 def packages(call: str) -> list[str]:
     name, *flags = call.split()
-    parsed = build_parser().parse_args([name, *flags])
+    parsed = build_parser([VERBS[name]]).parse_args([name, *flags])
     settings = read_settings(Path("/"), {}, dict(map(parse_assignment, parsed.assignments)))
     return list(dict.fromkeys(VERBS[name].packages(parsed, settings)))
 

@@ -23,11 +23,12 @@ EVERYTHING = (
     "--ca-file", "ca.pem", "--certificate-file", "us.pem", "--key-file", "key.pem",
     "--tenant", "ml", "--no-verify",
 )  # fmt: skip
+PARSER = build_parser()
 
 
 def asked(folder: Path, *flags: str, **environment: str) -> SourceRequest:
     around = Surroundings(folder, environment, io.StringIO(), io.StringIO())
-    parsed = build_parser().parse_args(["collect", *flags])
+    parsed = PARSER.parse_args(["collect", *flags])
     return source_request(Call(parsed, None, Settings(), around))
 
 

@@ -19,10 +19,11 @@ from paramedic.ingest.synthetic.serving.addresses import NodeAddress
 
 FAULT = ("--fault", "tensor_loss", "--fault-node", "node-0003", "--fault-gpu", "2",
          "--fault-at", "30", "--fault-seconds", "40", "--fault-strength", "0.25")  # fmt: skip
+PARSER = build_parser()
 
 
 def wanted(*flags: str) -> ClusterWanted:
-    return _cluster(build_parser().parse_args(["simulate", *flags]))
+    return _cluster(PARSER.parse_args(["simulate", *flags]))
 
 
 def test_flags_become_the_cluster_and_its_fault() -> None:
@@ -54,9 +55,9 @@ def test_flags_become_the_way_of_serving() -> None:
     flags = ("--dialect", "si", "--job-labels", "pod", "--port", "0", "--port-per-node",
              "--speed", "2.5", "--seconds", "60", "--write-prometheus", "p.yml",
              "--write-hosts", "h")  # fmt: skip
-    parsed = build_parser().parse_args(["simulate", "--serve", *flags])
+    parsed = PARSER.parse_args(["simulate", "--serve", *flags])
     assert _serving(parsed) == Serving("si", "pod", 0, True, 2.5, 60, Path("p.yml"), Path("h"))
-    usual = _serving(build_parser().parse_args(["simulate", "--serve"]))
+    usual = _serving(PARSER.parse_args(["simulate", "--serve"]))
     assert usual == Serving(port=9400)
 
 

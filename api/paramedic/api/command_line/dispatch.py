@@ -11,7 +11,13 @@ from types import TracebackType
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import CommandLineError, UsageError
-from paramedic.api.command_line.parser import VERBS, build_parser, flag_destination, split_command
+from paramedic.api.command_line.parser import (
+    VERBS,
+    build_parser,
+    flag_destination,
+    split_command,
+    verbs_asked_for,
+)
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.demo.errors import DemoError
@@ -67,7 +73,7 @@ def read_call(arguments: Sequence[str], surroundings: Surroundings) -> tuple[Ver
     Raises CommandLineError or SettingsError.
     """
     before, command = split_command(arguments)
-    flags, unknown = build_parser().parse_known_args(before)
+    flags, unknown = build_parser(verbs_asked_for(before)).parse_known_args(before)
     if unknown:
         # argparse would point to the help of all verbs, which says nothing about this one's flags.
         raise UsageError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
 from paramedic.api.command_line.bench_verb import BENCH
@@ -77,8 +77,14 @@ class _ShowVersion(argparse.Action):
         parser.exit(0)
 
 
-def build_parser() -> TeachingParser:
-    """The parser of all verbs."""
+def verbs_asked_for(arguments: Sequence[str]) -> Iterable[Verb]:
+    """The one that stands first; all where none does, for help and mistakes speak of all."""
+    asked = VERBS.get(arguments[0]) if arguments else None
+    return VERBS.values() if asked is None else (asked,)
+
+
+def build_parser(known: Iterable[Verb] = VERBS.values()) -> TeachingParser:
+    """The parser of these verbs; to describe all flags of all verbs takes its time."""
     parser = TeachingParser(
         prog="paramedic",
         description="Keeps distributed training alive: names the failing machine in seconds "
@@ -89,7 +95,7 @@ def build_parser() -> TeachingParser:
     )
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="print the version and end")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for verb in VERBS.values():
+    for verb in known:
         _add_verb(verbs.add_parser, verb)
     return parser
 
