@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 from collections.abc import Sequence
 
@@ -15,10 +16,22 @@ settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
+gc.disable()  # until everything is collected: what is imported by then lives to the end
+
+
 def pytest_collection_finish() -> None:
     """Spare the garbage collector what lives to the end anyway: modules and collected tests."""
     gc.collect()
     gc.freeze()
+    gc.enable()
+    _let_loggers_propagate()
+
+
+def _let_loggers_propagate() -> None:
+    """pytest hangs itself on each logger that does not, six times a test, and torch has forty."""
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger):
+            logger.propagate = True
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
