@@ -44,12 +44,13 @@ def _median_of_complete(values: NDArray[_Real]) -> NDArray[_Real]:
     others = values.shape[-1] - 1
     if others < _FEWEST_OTHERS:
         return np.full_like(values, np.nan)
-    ordered: NDArray[_Real] = np.sort(values, axis=-1)
-    at = (others - 1) // 2
-    first, second, third = (ordered[:, min(at + more, others), None] for more in range(3))
+    at = (others - 1) // 2 + 1
+    parted: NDArray[_Real] = np.partition(values, at, axis=-1)
+    first, second = parted[:, :at].max(axis=-1, keepdims=True), parted[:, at, None]
     low: NDArray[_Real] = np.where(values <= first, second, first)
     if others % 2:
         return low
+    third = parted[:, at + 1 :].min(axis=-1, keepdims=True)
     high: NDArray[_Real] = np.where(values <= second, third, second)
     np.add(low, high, out=high)
     np.divide(high, 2, out=high)

@@ -189,13 +189,15 @@ class _Block:
         for now, distance in zip(difference, away, strict=True):
             self.difference += now
             self.away += distance
-        for level in np.abs(np.nan_to_num(middle)):
+        for level in np.where(np.isnan(middle), 0, np.abs(middle)):
             self.level += level
 
 
 def _middle(level: Values) -> Singles:
     """The median over rows that have peers; NaN where there is none."""
     ordered = np.sort(level, axis=-1)
+    if not np.isnan(ordered[..., -1:]).any():
+        return ordered[..., (level.shape[-1] - 1) // 2].astype(np.float32)
     count = np.count_nonzero(~np.isnan(level), axis=-1, keepdims=True)
     at = np.take_along_axis(ordered, np.maximum(count - 1, 0) // 2, axis=-1)
     return np.where(count > 0, at, np.nan)[..., 0].astype(np.float32)

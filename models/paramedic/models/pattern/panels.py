@@ -89,7 +89,8 @@ class Panel:
         known = np.isfinite(values)
         np.logical_and(known, window.observed[:, :, slots], out=known)
         np.copyto(values, np.nan, where=~known)
-        np.clip(values, -_LARGEST_VALUE, _LARGEST_VALUE, out=values)
+        np.maximum(values, -_LARGEST_VALUE, out=values)
+        np.minimum(values, _LARGEST_VALUE, out=values)
         if self.is_mean:
             values = self._grouping.means(values)
         return np.ascontiguousarray(values.transpose(2, 1, 0))

@@ -75,11 +75,20 @@ class RecentSlots:
 
         `ago`: as they were so many slots ago, fewer than are taken in together; by default now.
         """
-        end = self._next - (np.zeros(1, np.int64) if ago is None else ago)
-        at = (end - self._slots) % self._ring + np.arange(self._slots)[:, None]
-        cells, metrics = self._departure.shape[1], self._activity.shape[1]
-        cut = np.take(self._departure, at * cells + (metric * self._rows + row))
-        activity = np.take(self._activity, at * metrics + metric)
+        cut = self._cut(self._departure, metric * self._rows + row, ago)
+        activity = self._cut(self._activity, metric, ago)
         unknown = np.isnan(cut)
         np.copyto(cut, 0, where=unknown)
         return Windows(cut.T, (~unknown).astype(np.float32).T, activity.T, metric)
+
+    def _cut(
+        self, ring: Singles, column: NDArray[np.int64], ago: NDArray[np.int64] | None
+    ) -> Singles:
+        """(slots, sequences), each from a column of the ring."""
+        if ago is None:
+            first = (self._next - self._slots) % self._ring
+            now: Singles = np.take(ring[first : first + self._slots], column, axis=1)
+            return now
+        begin = (self._next - self._slots - ago) % self._ring * ring.shape[1] + column
+        then: Singles = np.take(ring, begin + (np.arange(self._slots) * ring.shape[1])[:, None])
+        return then

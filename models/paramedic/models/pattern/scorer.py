@@ -17,6 +17,7 @@ from paramedic.models.pattern.panel_stream import Measured, PanelStream
 from paramedic.models.pattern.panels import panels_of
 from paramedic.models.pattern.recent import Windows
 from paramedic.models.pattern.surprise import Surprise
+from paramedic.models.pattern.tails import Tails
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,9 +126,10 @@ class _PanelScorer:
         self._settings = settings = reader.settings
         self._stream = PanelStream(panel, settings)
         calibration = reader.calibration
-        self._tails = (
+        tails = (
             calibration.paced(panel) if settings.use_calibration else uncalibrated(panel, settings)
         )
+        self._tails = Tails(np.concatenate([one.table for one in tails]))
         self._surprise_tails = calibration.surprise(panel)
         self._held = np.zeros(panel.shape[0] * panel.shape[1], np.float32)
         self._slot = 0
@@ -139,10 +141,11 @@ class _PanelScorer:
 
     def _peer_nats(self, measured: Measured) -> Singles:
         """The oddest pace, at the price of having had a choice."""
-        oddest = self._tails[0].nats(measured.paced[:, 0])
-        for pace in range(1, len(self._tails)):
-            oddest = np.maximum(oddest, self._tails[pace].nats(measured.paced[:, pace]))
-        nats: Singles = np.maximum(oddest - np.float32(np.log(len(self._tails))), 0)
+        slots, paces, metrics, rows = measured.paced.shape
+        each = self._tails.nats(measured.paced.reshape(slots, paces * metrics, rows))
+        nats: Singles = each.reshape(measured.paced.shape).max(axis=1)
+        np.subtract(nats, np.float32(np.log(paces)), out=nats)
+        np.maximum(nats, 0, out=nats)
         return nats
 
     def look(self, scores: _Scores) -> _Look:
@@ -155,7 +158,8 @@ class _PanelScorer:
             recent.extend(measured.departure[here], measured.activity[here])
             some = slice(*np.searchsorted(slot, (begin, begin + step)))
             newest = min(begin + step, len(scores.peers)) - 1
-            parts.append(recent.windows(metric[some], row[some], newest - slot[some]))
+            ago = newest - slot[some] if newest > begin else None
+            parts.append(recent.windows(metric[some], row[some], ago))
         self._slot += len(scores.peers)
         return _Look(slot, metric * self.panel.shape[1] + row, Windows.joined(parts))
 

@@ -25,6 +25,11 @@ def usual_spread(sizes: NDArray[_Real]) -> NDArray[_Real]:
     [[1.0]]
     """
     ordered = np.sort(sizes, axis=-1)
+    if not np.isnan(ordered[..., -1:]).any():
+        last = sizes.shape[-1] - 1
+        half, most = (ordered[..., int(last * share), None] for share in (_HALF, _MOST))
+        found: NDArray[_Real] = np.maximum(half / _NORMAL_HALF, most / _NORMAL_MOST)
+        return found
     count = np.count_nonzero(~np.isnan(sizes), axis=-1, keepdims=True)
     last = np.maximum(count - 1, 0)
     half = np.take_along_axis(ordered, (last * _HALF).astype(np.intp), axis=-1)
