@@ -37,6 +37,7 @@ from sustained import used_seconds
 
 from paramedic.diagnosis.contract import Verdict
 from paramedic.diagnosis.detector import DetectorConfig, JobDetector
+from paramedic.diagnosis.onlooker import NOBODY, Onlooker
 from paramedic.diagnosis.routing.report import RoutingReport
 from paramedic.diagnosis.service import DiagnoseConfig, run
 from paramedic.ingest.batch.key import shard_count
@@ -53,8 +54,8 @@ COLLECT = Path(__file__).with_name("collect_load.py")
 class TimedDetector(JobDetector):
     """Notes when the windows of each slot were judged."""
 
-    def __init__(self, config: TimedDetectorConfig, job: JobName) -> None:
-        super().__init__(config, JobWindows(config.windows, job), config.beginning(job))
+    def __init__(self, config: TimedDetectorConfig, job: JobName, onlooker: Onlooker) -> None:
+        super().__init__(config, JobWindows(config.windows, job), config.beginning(job), onlooker)
         self._notes = config.notes
         self._told: int | None = None
 
@@ -79,9 +80,9 @@ class TimedDetectorConfig(DetectorConfig):
 
     notes: IO[str] = sys.stderr
 
-    def build(self, job: JobName) -> JobDetector:
+    def build(self, job: JobName, onlooker: Onlooker = NOBODY) -> JobDetector:
         """A detector that has seen nothing yet."""
-        return TimedDetector(self, job)
+        return TimedDetector(self, job, onlooker)
 
 
 def diagnose(address: str, prefix: str, notes_file: Path) -> None:
