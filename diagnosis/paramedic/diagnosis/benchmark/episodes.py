@@ -103,7 +103,7 @@ class Drawn:
     plan: object
     """What the source needs to live it; small, and can be pickled."""
     is_for_variants: bool = True
-    """Whether variants of detectors examine it, too."""
+    """Whether variants of detectors examine it, too, of which nothing is promised."""
 
 
 class EpisodeSource(Protocol):

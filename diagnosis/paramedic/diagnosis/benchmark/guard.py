@@ -83,7 +83,7 @@ def promise_lines(
 
 
 def minder_lines(rows: Iterable[Row]) -> Iterator[Line]:
-    """Whether Minder's variants are as much worse as the paper says; all on the same episodes."""
+    """Whether Minder's variants are worse, as the paper says; all rows are on all episodes."""
     known = {row.detector: row for row in rows}
     for name, (figure, words) in _WORSE_THAN_MINDER.items():
         if MINDER in known and name in known:

@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.benchmark.bootstrap import compare
 from paramedic.diagnosis.benchmark.counts import Counts, area_under_precision_recall
 from paramedic.diagnosis.benchmark.episodes import Part
-from paramedic.diagnosis.benchmark.guard import (
-    MINDER_AND_WORSE,
-    OURS,
-    guard_lines,
-    minder_lines,
-    promise_lines,
-)
+from paramedic.diagnosis.benchmark.guard import OURS, guard_lines, minder_lines, promise_lines
 from paramedic.diagnosis.benchmark.outcome import judge
 from paramedic.diagnosis.benchmark.scoreboard import row_of
 from paramedic.diagnosis.benchmark.slices import slices_of
 from paramedic.diagnosis.benchmark.thresholds import best_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from paramedic.diagnosis.benchmark.bootstrap import Comparison
     from paramedic.diagnosis.benchmark.guard import Line
@@ -86,14 +80,9 @@ class Scored:
         return row_of(self.detector, Part.TEST.value, self.threshold, self.test, self.pr_auc)
 
 
-def score(ledger: ResultsLedger, detector: str, among: Container[str] | None = None) -> Scored:
-    """Choose the detector's threshold, and judge its test episodes with it.
-
-    `among`: of both, only episodes of these names.
-    """
-    validation, test = (
-        _outcomes(ledger, detector, part, among) for part in (Part.VALIDATION, Part.TEST)
-    )
+def score(ledger: ResultsLedger, detector: str) -> Scored:
+    """Choose the detector's threshold, and judge its test episodes with it."""
+    validation, test = (_outcomes(ledger, detector, one) for one in (Part.VALIDATION, Part.TEST))
     threshold = best_threshold(validation)
     area = area_under_precision_recall(Counts.of(outcomes) for outcomes in test.values())
     return Scored(detector, threshold, tuple(test[threshold]), area)
@@ -121,31 +110,17 @@ def report_on(
         ),
         comparisons=against,
         guard=tuple(guard_lines(rows, ledger.facts.values())),
-        promises=(
-            *promise_lines(rows, against, wants_proof),
-            *_as_in_the_paper(ledger, detectors),
-        ),
+        promises=(*promise_lines(rows, against, wants_proof), *minder_lines(rows)),
         settings=settings,
         real=tuple(real),
     )
 
 
-def _as_in_the_paper(ledger: ResultsLedger, detectors: Sequence[str]) -> Iterator[Line]:
-    """Minder beside its variants, all with the episodes that the most sparing of them examined."""
-    names = [one for one in detectors if one in MINDER_AND_WORSE]
-    seen = [{of for of in ledger.facts if ledger.has(of, one)} for one in names]
-    among = set.intersection(*seen) if seen else set()
-    yield from minder_lines([score(ledger, one, among).row for one in names])
-
-
-def _outcomes(
-    ledger: ResultsLedger, detector: str, part: Part, among: Container[str] | None
-) -> dict[float, list[Outcome]]:
+def _outcomes(ledger: ResultsLedger, detector: str, part: Part) -> dict[float, list[Outcome]]:
     """What came of the part's episodes, at each threshold."""
     outcomes: dict[float, list[Outcome]] = {}
     for facts in sorted(ledger.facts.values(), key=lambda one: one.name):
-        is_wanted = facts.part is part and (among is None or facts.name in among)
-        if is_wanted and ledger.has(facts.name, detector):
+        if facts.part is part and ledger.has(facts.name, detector):
             result = ledger.results[facts.name, detector]
             for threshold, alarms in result.alarms.items():
                 outcome = judge(facts, alarms, result.compute_seconds)

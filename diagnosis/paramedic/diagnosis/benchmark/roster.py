@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.benchmark.errors import UnknownDetectorError
+from paramedic.diagnosis.benchmark.guard import MINDER_AND_WORSE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,11 @@ def is_variant(name: str) -> bool:
     """Whether a row is there to say what one idea of ours, or of Minder's, brings."""
     of_minder = name.startswith("minder_") and name not in _ROWS_OF_MINDER
     return name.startswith("paramedic_") or of_minder
+
+
+def examines_everything(name: str) -> bool:
+    """Whether a row examines all episodes: no variant, or one of which something is promised."""
+    return not is_variant(name) or name in MINDER_AND_WORSE
 
 
 def detectors_named(

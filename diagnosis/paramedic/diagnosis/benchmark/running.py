@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from paramedic.diagnosis.benchmark import working
 from paramedic.diagnosis.benchmark.episodes import Part
 from paramedic.diagnosis.benchmark.errors import WorkerLostError
-from paramedic.diagnosis.benchmark.roster import is_variant
+from paramedic.diagnosis.benchmark.roster import examines_everything
 from paramedic.diagnosis.benchmark.working import Examined, Worker
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _tasks(
         missing = (
             one.name
             for one in detectors
-            if (drawn.is_for_variants or not is_variant(one.name))
+            if (drawn.is_for_variants or examines_everything(one.name))
             and not ledger.has(drawn.name, one.name)
         )
         yield Task(drawn, tuple(missing))

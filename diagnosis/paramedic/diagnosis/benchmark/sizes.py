@@ -18,8 +18,8 @@ class Amount:
     fault_episodes: int
     healthy_hours: int
     for_variants: float = 1.0
-    """The share of both that variants of detectors examine, too: they are many, and their rows
-    need less."""
+    """The share of both that variants examine of which nothing is promised: they are many, and
+    their rows need less."""
 
 
 @dataclass(frozen=True, slots=True)
