@@ -43,6 +43,17 @@ def test_the_median_over_time_passes_over_holes(
     np.testing.assert_allclose(median_over_time(rows), expected, rtol=1e-12, atol=1e-9)
 
 
+@given(_ROWS)
+def test_single_numbers_stay_single_numbers_and_mean_the_same(
+    rows: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+) -> None:
+    single = np.rint(rows).astype(np.float32)
+    found = leave_one_out_median(single)
+    assert found.dtype == np.float32
+    expected = leave_one_out_median(single.astype(np.float64)).astype(np.float32)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_an_outlier_does_not_move_its_own_yardstick() -> None:
     near, far = (leave_one_out_median(np.array([1.0, 1.1, 1.2, own])) for own in (5.0, 5e9))
     assert near[3] == far[3] == 1.1

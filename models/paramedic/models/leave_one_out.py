@@ -106,24 +106,30 @@ def _entry(ordered: NDArray[_Real], position: NDArray[np.int_]) -> NDArray[_Real
     return np.take_along_axis(ordered, places, axis=-1)
 
 
-def median_over_time(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def median_over_time(values: NDArray[_Real]) -> NDArray[_Real]:
     """The median along the last axis, NaN left out; NaN where nothing is there.
 
     >>> median_over_time(np.array([[3.0, np.nan, 1.0], [np.nan] * 3])).tolist()
     [2.0, nan]
     """
     ordered = np.sort(values, axis=-1)
+    if values.size and not np.isnan(ordered[..., -1]).any():
+        last = values.shape[-1] - 1
+        twice = np.add(ordered[..., last // 2], ordered[..., (last + 1) // 2])
+        middle: NDArray[_Real] = np.divide(twice, 2)
+        return middle
     count = np.count_nonzero(~np.isnan(values), axis=-1, keepdims=True)
     low = np.take_along_axis(ordered, np.clip((count - 1) // 2, 0, None), axis=-1)
     high = np.take_along_axis(ordered, np.minimum(count // 2, ordered.shape[-1] - 1), axis=-1)
     return np.where(count > 0, (low + high) / 2, np.nan)[..., 0]
 
 
-def deviation_over_time(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def deviation_over_time(differences: NDArray[_Real]) -> NDArray[_Real]:
     """The robust standard deviation along the last axis of differences from the middle.
 
     >>> deviation_over_time(np.array([-1.0, 1.0, 1.0, -1.0, 50.0])).tolist()
     1.4826
     """
-    spread: NDArray[np.float64] = TO_STANDARD_DEVIATION * median_over_time(np.abs(differences))
+    middle = median_over_time(np.abs(differences))
+    spread: NDArray[_Real] = np.multiply(middle, TO_STANDARD_DEVIATION)
     return spread

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from paramedic.models.pattern.tails import TailCounter, Tails, normal_table, tables
+from paramedic.models.pattern.tails import (
+    GRID,
+    TailCounter,
+    Tails,
+    normal_table,
+    positions,
+    tables,
+)
 
 MOST = 12.0
 
@@ -74,3 +81,14 @@ def test_what_is_not_known_says_nothing_and_is_not_counted() -> None:
 def test_without_calibration_a_normal_distribution_is_believed() -> None:
     believed = Tails(normal_table(MOST)[None])
     assert nats(believed, 3.0)[0] == pytest.approx(-np.log(2 * 0.00135), abs=0.3)
+
+
+@given(st.lists(st.floats(-200, 200, width=32), min_size=1, max_size=6))
+def test_between_points_of_the_grid_each_line_is_read_straight(numbers: list[float]) -> None:
+    table = np.random.default_rng(7).random((40, GRID), np.float32)
+    statistic = np.tile(np.array(numbers, np.float32), (40, 1))
+    at = positions(statistic.astype(np.float64))
+    expected = [
+        np.interp(here, np.arange(GRID), line) for here, line in zip(at, table, strict=True)
+    ]
+    np.testing.assert_allclose(Tails(table).nats(statistic), expected, atol=1e-4)

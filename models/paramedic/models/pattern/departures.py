@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.models.leave_one_out import TO_STANDARD_DEVIATION
+from paramedic.models.leave_one_out import deviation_over_time
 from paramedic.models.pattern.metric_kinds import Family, family_of
 from paramedic.models.pattern.reading import Reader
 from paramedic.models.pattern.spread import usual_spread
@@ -152,7 +152,7 @@ class DepartureStream:
         weight = 1 / np.minimum(self._seen + 1, self._settings.memory_blocks)
         weight = np.where(startled, _STARTLED_WEIGHT * weight, weight)
         moved = self._steady + weight * (mean - self._steady)
-        usual = np.median(np.abs(moved), axis=1, keepdims=True) * TO_STANDARD_DEVIATION
+        usual = deviation_over_time(moved)[:, None]
         limit = np.maximum(_FORGIVEN_SHARE * self._size, _FORGIVEN_SPREADS * usual)
         limit = np.where(self._size > 0, limit, np.float32(np.inf))
         kept = np.minimum(np.maximum(moved, -limit), limit)

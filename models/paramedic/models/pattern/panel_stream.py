@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.models.pattern.departures import DepartureStream
 from paramedic.models.pattern.paces import PacedMeans
+from paramedic.models.pattern.panels import observed_values
 from paramedic.models.pattern.recent import RecentSlots
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from paramedic.models.pattern.settings import PatternSettings
 
     Singles = NDArray[np.float32]
+    Values = NDArray[np.floating]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,11 @@ class PanelStream:
 
     def advance(self, window: Window, slots: slice) -> Measured:
         """Take in the next slots of a window; `recent` is brought up to date by who reads them."""
-        found = self._departures.advance(self.panel.read(window, slots))
+        return self.take(observed_values(window, slots))
+
+    def take(self, observed: Values) -> Measured:
+        """The same from what `observed_values` gave."""
+        found = self._departures.advance(self.panel.arranged(observed))
         paced = self._paces.advance(found.departure)
         return Measured(found.departure, found.activity, paced)
 

@@ -85,15 +85,24 @@ class Panel:
 
     def read(self, window: Window, slots: slice) -> Values:
         """Values of some slots, (slots, metrics but absence, rows); NaN: not observed."""
-        values = window.values[:, :, slots].copy()
-        known = np.isfinite(values)
-        np.logical_and(known, window.observed[:, :, slots], out=known)
-        np.copyto(values, np.nan, where=~known)
-        np.maximum(values, -_LARGEST_VALUE, out=values)
-        np.minimum(values, _LARGEST_VALUE, out=values)
+        return self.arranged(observed_values(window, slots))
+
+    def arranged(self, values: Values) -> Values:
+        """The same from what was observed, which all panels of a kind of row share."""
         if self.is_mean:
             values = self._grouping.means(values)
         return np.ascontiguousarray(values.transpose(2, 1, 0))
+
+
+def observed_values(window: Window, slots: slice) -> Values:
+    """Values of some slots as the window has them, (rows, metrics, slots); NaN: not observed."""
+    values = window.values[:, :, slots].copy()
+    known = np.isfinite(values)
+    np.logical_and(known, window.observed[:, :, slots], out=known)
+    np.copyto(values, np.nan, where=~known)
+    np.maximum(values, -_LARGEST_VALUE, out=values)
+    np.minimum(values, _LARGEST_VALUE, out=values)
+    return values
 
 
 KINDS = len(PANEL_KINDS) * len(FAMILIES)

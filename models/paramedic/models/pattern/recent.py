@@ -33,6 +33,8 @@ class Windows:
     @classmethod
     def joined(cls, parts: list[Windows]) -> Windows:
         """All sequences of some, one after the other; there must be at least one part."""
+        if len(parts) == 1:
+            return parts[0]
         return cls(
             np.concatenate([one.departure for one in parts]),
             np.concatenate([one.observed for one in parts]),

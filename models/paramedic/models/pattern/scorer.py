@@ -14,7 +14,7 @@ import numpy as np
 
 from paramedic.models.pattern.calibration import LINES, Calibration, uncalibrated
 from paramedic.models.pattern.panel_stream import Measured, PanelStream
-from paramedic.models.pattern.panels import panels_of
+from paramedic.models.pattern.panels import observed_values, panels_of
 from paramedic.models.pattern.recent import Windows
 from paramedic.models.pattern.surprise import Surprise
 from paramedic.models.pattern.tails import Tails
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from paramedic.models.pattern.settings import PatternSettings
 
     Singles = NDArray[np.float32]
+    Values = NDArray[np.floating]
 
 
 class PatternReader:
@@ -68,7 +69,9 @@ class PatternScorer:
 
         A live job hands its newest slot over, `slice(-1, None)`; a history some at once.
         """
-        measured = [one.measure(windows[one.panel.entity], slots) for one in self._scorers]
+        entities = {panel.entity for panel in self.panels}
+        observed = {one: observed_values(windows[one], slots) for one in entities}
+        measured = [one.measure(observed[one.panel.entity]) for one in self._scorers]
         if self._network is not None and measured:
             self._ask(self._network, measured)
         return [one.nats() for one in measured]
@@ -134,9 +137,9 @@ class _PanelScorer:
         self._held = np.zeros(panel.shape[0] * panel.shape[1], np.float32)
         self._slot = 0
 
-    def measure(self, window: Window, slots: slice) -> _Scores:
-        """Take in slots, and say what peer deviation says."""
-        measured = self._stream.advance(window, slots)
+    def measure(self, observed: Values) -> _Scores:
+        """Take in slots, (rows, metrics, slots), and say what peer deviation says."""
+        measured = self._stream.take(observed)
         return _Scores(measured, self._peer_nats(measured))
 
     def _peer_nats(self, measured: Measured) -> Singles:

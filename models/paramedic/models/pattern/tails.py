@@ -101,9 +101,10 @@ class Tails:
         is_holed = bool(unknown.any())
         if is_holed:
             np.copyto(at, _MIDDLE, where=unknown)
-        place = at.astype(np.intp)
-        np.subtract(at, place, out=at, casting="same_kind")
-        np.add(place, lines * GRID, out=place)
+        low = np.floor(at)
+        np.subtract(at, low, out=at)
+        # Still as real numbers, which are quicker, and exact up to 2**24.
+        place = np.add(low, lines * GRID, out=low, casting="same_kind").astype(np.intp)
         found: Table = np.take(self._rise, place, mode="clip")
         np.multiply(found, at, out=found, casting="same_kind")
         np.add(found, np.take(self.table, place, mode="clip"), out=found)
