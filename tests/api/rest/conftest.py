@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -63,8 +65,11 @@ def store(store_file: Path) -> Iterator[Store]:
     opened.close()
 
 
-@pytest.fixture
-def scene(store: Store) -> Scene:
+@pytest.fixture(scope="session")
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """A database with the whole scene in it, and the documents; to make it takes long."""
+    file = tmp_path_factory.mktemp("scene") / "paramedic.sqlite"
+    store = open_store(f"sqlite:///{file}")
     launcher = InMemoryLauncher(JobName("llama"), ranks=4, spares=1)
     now = START + timedelta(seconds=100)
     casework = Casework(store, launcher, RemediateConfig(), lambda: now)
@@ -75,7 +80,16 @@ def scene(store: Store) -> Scene:
         documents[identity] = document
         casework.take(VerdictMessage(verdict, document))
     _tell_of_the_job(store, now)
-    return Scene(store, documents)
+    store.close()
+    return file, documents
+
+
+@pytest.fixture
+def scene(store: Store, store_file: Path, told: tuple[Path, dict[str, bytes]]) -> Scene:
+    file, documents = told
+    with closing(sqlite3.connect(file)) as original, closing(sqlite3.connect(store_file)) as copy:
+        original.backup(copy)
+    return Scene(store, dict(documents))
 
 
 def _tell_of_the_job(store: Store, now: datetime) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+
+from paramedic.api.rest.application import create_app
+from paramedic.remediation.store.store import open_store
 
 OPERATIONS = {
     "/v1/jobs": "list_jobs",
@@ -21,9 +25,11 @@ OPERATIONS = {
 }
 
 
-@pytest.fixture
-def openapi(client: Any) -> Any:
-    return client.get("/openapi.json").json()
+@pytest.fixture(scope="module")
+def openapi(told: Any, client_of: Any) -> Iterator[Any]:
+    store = open_store(f"sqlite:///{told[0]}")
+    yield client_of(create_app(store, version="1.2.3", signs={})).get("/openapi.json").json()
+    store.close()
 
 
 def test_operation_ids_are_stable(openapi: Any) -> None:
