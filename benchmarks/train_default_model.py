@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import shutil
 import sys
 import warnings
@@ -67,7 +66,6 @@ def main() -> int:
     """Train, and put the model in its place."""
     arguments = parsed()
     warnings.simplefilter("ignore")
-    logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
     histories = Lived(
         (
             *draw_fault_episodes(Split.TRAIN, arguments.episodes, arguments.seed),

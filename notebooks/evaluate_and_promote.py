@@ -22,7 +22,6 @@
 # with `paramedic models rollback`.
 
 # %%
-import logging
 import os
 import warnings
 from datetime import UTC, datetime
@@ -44,7 +43,6 @@ from paramedic.models.registry.stages import Stage
 from paramedic.models.training.fitting import fit
 
 warnings.filterwarnings("ignore", module="pytorch_lightning")
-logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
 
 scratch = TemporaryDirectory(prefix="paramedic-")
 bench = Workbench.of(os.environ, Path(scratch.name), Path.cwd())

@@ -21,7 +21,6 @@
 
 # %%
 import json
-import logging
 import os
 import subprocess
 import sys
@@ -41,7 +40,6 @@ from paramedic.models.pattern.detector import PatternDetector
 from paramedic.models.training.fitting import fit
 
 warnings.filterwarnings("ignore", module="pytorch_lightning")
-logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
 
 scratch = TemporaryDirectory(prefix="paramedic-")
 bench = Workbench.of(os.environ, Path(scratch.name), Path.cwd())

@@ -23,7 +23,6 @@
 # broken, from label files or from feedback on verdicts, is left out.
 
 # %%
-import logging
 import os
 import warnings
 from datetime import UTC, datetime
@@ -41,7 +40,6 @@ from paramedic.models.registry.provenance import manifest_of_training
 from paramedic.models.training.fitting import fit
 
 warnings.filterwarnings("ignore", module="pytorch_lightning")
-logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
 
 scratch = TemporaryDirectory(prefix="paramedic-")
 bench = Workbench.of(os.environ, Path(scratch.name), Path.cwd())

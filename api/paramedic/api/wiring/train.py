@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import shutil
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -173,11 +172,10 @@ class _Progress:
 
 @contextmanager
 def _quiet_lightning() -> Iterator[None]:
-    """Lightning speaks of hardware and offers; what matters is told by us.
+    """Lightning warns of what is no concern of ours.
 
     It also turns Ctrl-C into an exit of its own, which becomes Ctrl-C again.
     """
-    logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

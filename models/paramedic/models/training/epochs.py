@@ -3,6 +3,7 @@ imports this."""
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -29,6 +30,8 @@ def trained_weights(
     drawn: Sample, settings: FitSettings, progress: Progress, loggers: Sequence[Logger]
 ) -> Mapping[str, NDArray[np.float32]]:
     """Those of the epoch with the least held-out loss."""
+    # Its import sets a level at which it speaks of hardware and offers; progress is told by us.
+    logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
     learning, held_out = _split(drawn.history, settings)
     inputs = [drawn.windows.departure, drawn.windows.observed, drawn.windows.activity, drawn.kinds]
     with torch.random.fork_rng(devices=[]):
