@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -216,5 +217,5 @@ class BrokerInAnyOrder(RuleBasedStateMachine):
             assert ahead.positions == {one: len(self.published[one]) for one in ahead.wanted}
 
 
-TestBrokerInAnyOrder = BrokerInAnyOrder.TestCase
+TestBrokerInAnyOrder = pytest.mark.long(BrokerInAnyOrder.TestCase)
 TestBrokerInAnyOrder.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
