@@ -44,11 +44,15 @@ def bench(folder: Path, *arguments: str, **environment: str) -> Told:
     return Told(code, out.getvalue(), err.getvalue())
 
 
-def keep(folder: Path, missed: int) -> None:
-    """Results of a whole quick run: `robust_z_cusum` misses every so many-th fault."""
+def keep(folder: Path, missed: int, version: str = "") -> None:
+    """Results of a whole quick run: `robust_z_cusum` misses every so many-th fault.
+
+    `version`: of all detectors; theirs of today, if it is empty.
+    """
     source = SyntheticSource(QUICK, 0)
     detectors = detectors_named(NAMES.split(","), is_quick=True)
-    ledger = ResultsLedger(folder / OUT, source.drawn(), makers_of(detectors))
+    makers = {name: version or maker for name, maker in makers_of(detectors).items()}
+    ledger = ResultsLedger(folder / OUT, source.drawn(), makers)
     for part in (Part.VALIDATION, Part.TEST):
         for at, drawn in enumerate(source.draw(part)):
             faults = () if "healthy" in drawn.name else (Fault("hang", (BROKEN,), 1050),)
@@ -95,6 +99,16 @@ def test_hard_enough_episodes_end_with_zero_and_no_complaint(tmp_path: Path) -> 
     told = bench(tmp_path)
     assert (told.code, "too easy" in told.errors) == (0, False)
     assert json.loads((tmp_path / OUT / "report.json").read_text())["holds"] is True
+
+
+def test_who_is_examined_again_because_of_other_code_is_told(tmp_path: Path) -> None:
+    keep(tmp_path, missed=1, version="older")
+    told = bench(tmp_path, "--reference-data", "nowhere")  # which ends it there
+    assert (
+        "made again, for another version made what is kept: random, robust_z_cusum" in told.errors
+    )
+    keep(tmp_path, missed=1)
+    assert "made again" not in bench(tmp_path).errors
 
 
 def test_reference_data_that_is_no_folder_is_one_line_before_anything_is_run(

@@ -78,6 +78,8 @@ def test_results_of_another_version_are_examined_again_and_stay_in_the_file(
     ledger("a").add(facts(fault(0)), [said("paramedic", 60), said("minder", 70)])
     changed = ledger("b")
     assert (changed.has("test-0", "paramedic"), changed.has("test-0", "minder")) == (False, True)
+    assert changed.outdated == ["paramedic"]
     changed.add(facts(fault(0)), [said("paramedic", 55)])
+    assert ledger("b").outdated == changed.outdated == []
     assert ledger("b").results["test-0", "paramedic"] == said("paramedic", 55)
     assert ledger("a").results["test-0", "paramedic"] == said("paramedic", 60)

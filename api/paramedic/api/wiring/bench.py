@@ -72,6 +72,9 @@ def _report(request: BenchRequest, stderr: TextIO) -> Report:
     source = SyntheticSource(size, request.seed)
     makers = makers_of(detectors)
     ledger = ResultsLedger(request.out, source.drawn(), makers)
+    again = sorted(set(ledger.outdated) & set(makers))
+    if again:
+        say(stderr, f"made again, for another version made what is kept: {', '.join(again)}")
     # First, for they take seconds: a folder that is none is not found out after two hours.
     real = _real(request.reference_data, stderr)
     alone = request.workers == 1

@@ -54,9 +54,18 @@ class ResultsLedger:
         self.results: dict[tuple[str, str], Result] = {}
         for facts in self._read(_EPISODES, Facts.from_json):
             self.facts[facts.name] = facts
-        for result in self._read(_RESULTS, self._of_this_version):
-            if result is not None:
-                self.results[result.episode, result.detector] = result
+        self._outdated: set[tuple[str, str]] = set()
+        for result, maker in self._read(_RESULTS, _with_maker):
+            key = (result.episode, result.detector)
+            if maker == self._maker(result):
+                self.results[key] = result
+            else:
+                self._outdated.add(key)
+
+    @property
+    def outdated(self) -> list[str]:
+        """Detectors of which there are results that another version made, and none instead."""
+        return sorted({detector for _episode, detector in self._outdated - self.results.keys()})
 
     def has(self, episode: str, detector: str) -> bool:
         """Whether the detector has examined the episode."""
@@ -72,12 +81,10 @@ class ResultsLedger:
         self.results.update({(one.episode, one.detector): one for one in new})
 
     def _signed(self, result: Result) -> Mapping[str, object]:
-        return {**result.to_json(), _MADE_BY: self._makers.get(result.detector, "")}
+        return {**result.to_json(), _MADE_BY: self._maker(result)}
 
-    def _of_this_version(self, fields: Mapping[str, Any]) -> Result | None:
-        result = Result.from_json(fields)
-        is_ours = fields.get(_MADE_BY, "") == self._makers.get(result.detector, "")
-        return result if is_ours else None
+    def _maker(self, result: Result) -> str:
+        return self._makers.get(result.detector, "")
 
     def _claim(self, drawn: str) -> None:
         file = self._folder / _RUN
@@ -110,6 +117,10 @@ class ResultsLedger:
                     f"{file}, line {number} is none of this benchmark's: {error!r}: remove the "
                     f"line, and its episode is examined again"
                 ) from error
+
+
+def _with_maker(fields: Mapping[str, Any]) -> tuple[Result, str]:
+    return Result.from_json(fields), str(fields.get(_MADE_BY, ""))
 
 
 def _without_cut_line(file: Path) -> str:
