@@ -19,14 +19,13 @@ import torch
 
 from paramedic.ingest.contract import Entity, EntityKey, JobName, NodeName, Window
 from paramedic.models.pattern.artifact import PatternArtifact
-from paramedic.models.pattern.calibration import LINES, MACHINES, CalibrationCounter
+from paramedic.models.pattern.calibration import LINES, CalibrationCounter
 from paramedic.models.pattern.evidence import EvidenceStream
 from paramedic.models.pattern.network import PatternNetwork
 from paramedic.models.pattern.panels import panels_of
 from paramedic.models.pattern.scorer import PatternReader
 from paramedic.models.pattern.settings import PatternSettings
 from paramedic.models.pattern.surprise import weights_of
-from paramedic.models.pattern.tails import GRID
 
 _WARM_UP_SLOTS = 12
 _SLOTS = 24
@@ -54,7 +53,6 @@ def artifact(first: Window, settings: PatternSettings) -> PatternArtifact:
             counter.count_paced(panel, noise)
             counter.count_surprise(lines[:, None], noise[0])
     tensors = {**weights_of(PatternNetwork(settings)), **counter.tensors(settings.most_nats)}
-    tensors[MACHINES] = np.linspace(0, 12, GRID, dtype=np.float32)[None]
     return PatternArtifact({LINES: " ".join(counter.names)}, tensors, first.metrics)
 
 
@@ -66,7 +64,7 @@ def measure(nodes: int, gpus: int, metrics: int, suspects: float) -> dict[str, f
     first = window(rows, metrics, suspects, 0)
     reader = PatternReader(artifact(first, settings), settings)
     scorer = reader.scorer({Entity.GPU: first}, None)
-    evidence = EvidenceStream(scorer.panels, names, settings, reader.calibration.machines())
+    evidence = EvidenceStream(scorer.panels, names, settings)
     taken = []
     for second in range(_WARM_UP_SLOTS + _SLOTS):
         now = {Entity.GPU: window(rows, metrics, suspects, second)}

@@ -66,6 +66,21 @@ def _median_of_holed(values: NDArray[_Real]) -> NDArray[_Real]:
     return np.where(known, (low + high) / 2, np.nan)
 
 
+def leave_one_out_largest(values: NDArray[_Real], place: int) -> NDArray[_Real]:
+    """For each entry of the last axis the other entry that only `place` of the others exceed.
+
+    All values must be known, and there must be more than `place` others.
+
+    >>> leave_one_out_largest(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), 1).tolist()
+    [4.0, 4.0, 4.0, 3.0, 3.0]
+    """
+    last = values.shape[-1] - 1
+    parted = np.partition(values, (last - place - 1, last - place), axis=-1)
+    low, high = parted[..., last - place - 1, None], parted[..., last - place, None]
+    found: NDArray[_Real] = np.where(values >= high, low, high)
+    return found
+
+
 def leave_one_out_quantiles(
     values: NDArray[np.float64], shares: tuple[float, ...]
 ) -> list[NDArray[np.float64]]:

@@ -16,6 +16,7 @@ from paramedic.models.training.fitting import fit
 SMALL = FitSettings(
     pattern=PatternSettings(hidden=4, latent=2),
     windows=150,
+    windows_to_calibrate=150,
     batch=64,
     most_epochs=2,
     learning_rate=0.01,

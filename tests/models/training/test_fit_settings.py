@@ -14,11 +14,11 @@ from paramedic.models.training.fit_settings import FitSettings
 
 COUNTS = (
     "windows",
+    "windows_to_calibrate",
     "counted_every_slots",
     "most_epochs",
     "patience_epochs",
     "batch",
-    "most_histories_for_machines",
 )
 SHARES = ("held_out_share", "trimmed_share")
 

@@ -23,7 +23,11 @@ def every_detector(is_quick: bool = False) -> Sequence[FaultyMachineDetector]:
     from paramedic.models.rivals.floors import floors
     from paramedic.models.training.fit_settings import FitSettings
 
-    ours = FitSettings(windows=8000, most_epochs=4) if is_quick else FitSettings()
+    ours = (
+        FitSettings(windows=8000, windows_to_calibrate=60_000, most_epochs=4)
+        if is_quick
+        else FitSettings()
+    )
     minder = MinderFit(epochs=6) if is_quick else MinderFit()
     return (*pattern_detectors(fit_settings=ours), *minders(minder), *floors())
 

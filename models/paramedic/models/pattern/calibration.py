@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 LINES = "lines"
 """Setting of an artifact: the names of the tables' lines, in order."""
 _PACED, _SURPRISE = "tails.paced", "tails.surprise"
-MACHINES = "tails.machines"
-"""Of what speaks against a machine more than against most others; learnt last."""
 
 
 class CalibrationCounter:
@@ -119,11 +117,6 @@ class Calibration:
     def surprise(self, panel: Panel) -> Tails:
         """Tails of the network's surprise."""
         return Tails(np.ascontiguousarray(self.tensors[_SURPRISE][self._lines(panel)]))
-
-    def machines(self) -> Tails | None:
-        """Tails of what speaks against a machine; None while that is being learnt."""
-        table = self.tensors.get(MACHINES)
-        return None if table is None else Tails(table)
 
     def _lines(self, panel: Panel) -> list[int]:
         known = {name: line for line, name in enumerate(self.names)}

@@ -32,9 +32,11 @@ _FINEST_SHARE = 0.003
 """Differences below this share of a metric's level are finer than sensors resolve."""
 _FINEST = {Family.COUNT: 0.3, Family.GROWTH: 0.3, Family.STATE: 0.25, Family.ABSENCE: 0.5}
 """The smallest standard deviation where a level of zero is usual, on the scale as read."""
-_FORGIVEN_SHARE = 0.15
-_FORGIVEN_SPREADS = 4.0
+_FORGIVEN_SHARE = 0.3
+_FORGIVEN_SPREADS = 8.0
 """A steady difference is taken off up to this share of the level, or so many usual ones."""
+_TO_DEVIATION_FROM_MEAN = 1 / 0.7979
+"""From the mean of absolute deviations to a standard deviation, for normal noise."""
 _OF_BLOCK_MEANS = 0.6745 / 0.7979
 """Means of a block's absolute values lie close to their mean, not to their median."""
 _LARGEST_GROWTH = 2.0
@@ -71,6 +73,7 @@ class DepartureStream:
         self._steady = np.zeros((metrics, rows), np.float32)
         self._seen = np.zeros((metrics, rows), np.float32)
         self._scatter = np.zeros((metrics, 1), np.float32)
+        self._own_scatter = np.zeros((metrics, rows), np.float32)
         self._size = np.zeros((metrics, 1), np.float32)
         self._scale = np.zeros((metrics, rows), np.float32)
         """By what a difference is multiplied; little while little is known."""
@@ -121,15 +124,21 @@ class DepartureStream:
 
     def _scatter_now(self) -> Singles:
         finest = np.maximum(self._finest, _FINEST_SHARE * self._size)
-        scatter: Singles = np.maximum(self._scatter, finest)
+        usual = np.maximum(self._scatter, finest)
+        scatter: Singles = np.maximum(usual, self._own_scatter)
         return scatter
 
     def _learn(self, block: _Block) -> None:
         """Bring the past up to date with a block that has closed."""
         count = np.maximum(block.known, 1).astype(np.float32)
         is_known = block.known > 0
-        self._learn_steady(block.difference / count, is_known)
-        self._learn_scatter(np.where(is_known, block.away / count, np.float32(np.nan)))
+        mean, away = block.difference / count, block.away / count
+        weight = self._weight_of_rows(mean)
+        self._learn_steady(mean, weight, is_known)
+        self._learn_scatter(np.where(is_known, away, np.float32(np.nan)))
+        if self._settings.use_own_past:
+            own = away * np.float32(_TO_DEVIATION_FROM_MEAN) - self._own_scatter
+            self._own_scatter += np.where(is_known, weight * own, np.float32(0))
         level = block.level[:, None] / np.float32(block.slots)
         self._size = _followed(self._size, level, self._weight())
         self._seen += is_known
@@ -145,12 +154,17 @@ class DepartureStream:
         seen = float(self._seen.max(initial=0.0)) + 1
         return 1 / min(seen, self._settings.memory_blocks)
 
-    def _learn_steady(self, mean: Singles, is_known: NDArray[np.bool_]) -> None:
-        scatter = self._scatter_now()
+    def _weight_of_rows(self, mean: Singles) -> Singles:
+        """How much a block teaches of each row: less of one that is far from where it was."""
         trusted = self._seen >= self._settings.trust_blocks
-        startled = trusted & (np.abs(mean - self._steady) > _STARTLING * scatter)
+        startled = trusted & (np.abs(mean - self._steady) > _STARTLING * self._scatter_now())
         weight = 1 / np.minimum(self._seen + 1, self._settings.memory_blocks)
-        weight = np.where(startled, _STARTLED_WEIGHT * weight, weight)
+        taught: Singles = np.where(startled, _STARTLED_WEIGHT * weight, weight).astype(np.float32)
+        return taught
+
+    def _learn_steady(self, mean: Singles, weight: Singles, is_known: NDArray[np.bool_]) -> None:
+        if not self._settings.use_own_past:
+            return
         moved = self._steady + weight * (mean - self._steady)
         usual = deviation_over_time(moved)[:, None]
         limit = np.maximum(_FORGIVEN_SHARE * self._size, _FORGIVEN_SPREADS * usual)

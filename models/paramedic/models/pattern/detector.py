@@ -122,6 +122,7 @@ _ABLATIONS: Mapping[str, Mapping[str, bool]] = {
     "paramedic": {},
     "paramedic_no_network": {"use_network": False},
     "paramedic_no_calibration": {"use_network": False, "use_calibration": False},
+    "paramedic_no_own_past": {"use_own_past": False},
     "paramedic_whole_job": {"use_roles": False},
     "paramedic_single_metric": {"add_metrics": False},
 }

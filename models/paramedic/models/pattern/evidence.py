@@ -1,9 +1,10 @@
 """From scores of rows to evidence against machines: a plain CUSUM on what a machine is odder by
 than its peers.
 
-What every metric says beyond what is usual adds up, so that one that shouts and several that murmur
-both count; what most of the other machines come to is taken off, because who waits for a
-slow machine looks odd as well.
+A machine is as odd in a metric as its oddest row. What several other machines show in the same
+metric at once is taken off: who waits for a slow machine looks odd as well. What is left of all
+metrics adds up, the second oddest at half its weight, the third at a third of it, because metrics
+of one machine move together: one that shouts and several that murmur both count.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.models.grouping import Grouping
-from paramedic.models.leave_one_out import leave_one_out_quantiles
+from paramedic.models.leave_one_out import leave_one_out_largest
+from paramedic.models.pattern.metric_kinds import name_at_machine
 from paramedic.models.pattern.panels import PanelKind
 
 if TYPE_CHECKING:
@@ -25,10 +27,15 @@ if TYPE_CHECKING:
     from paramedic.ingest.contract import NodeName
     from paramedic.models.pattern.panels import Panel
     from paramedic.models.pattern.settings import PatternSettings
-    from paramedic.models.pattern.tails import Tails
 
     Singles = NDArray[np.float32]
     Floats = NDArray[np.float64]
+
+_MOST_METRICS = 8
+"""Metrics beyond the oddest few add next to nothing."""
+_FADING = 0.98
+_ALONE_SHARE = 0.5
+"""A node's second oddest GPU has at most so much against it where the oddest is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,48 +64,62 @@ class EvidenceStream:
     """Adds up scores of panels by node, slot after slot or some at once."""
 
     def __init__(
-        self,
-        panels: Sequence[Panel],
-        nodes: Sequence[NodeName],
-        settings: PatternSettings,
-        tails: Tails | None = None,
+        self, panels: Sequence[Panel], nodes: Sequence[NodeName], settings: PatternSettings
     ) -> None:
-        """`tails`: how much more than most others healthy machines have against them."""
-        self._panels, self._settings, self._tails = panels, settings, tails
+        """Evidence begins when the first window is full: before, a job is only being met."""
+        self._panels, self._settings = panels, settings
         at = {node: place for place, node in enumerate(nodes)}
-        self._places = [np.array([at[one] for one in panel.nodes], np.intp) for panel in panels]
+        places = [np.array([at[one] for one in panel.nodes], np.intp) for panel in panels]
+        self._groupings = [Grouping.of(one, len(nodes)) for one in places]
+        self._places = places
+        names = [[name_at_machine(metric) for metric in panel.metrics] for panel in panels]
+        every = dict.fromkeys(name for of_panel in names for name in of_panel)
+        line = {name: at for at, name in enumerate(every)}
+        self._lines = [np.array([line[name] for name in of_panel], np.intp) for of_panel in names]
+        self._shape = len(line), len(nodes)
         self._sum = np.zeros(len(nodes))
         self._cards = [np.zeros(len(panel.nodes)) for panel in panels]
+        self._slots = 0
 
     def advance(self, scores: Sequence[Singles]) -> Evidence:
         """Take in slots of all panels, each (slots, metrics, rows)."""
-        odd = [self._of_rows(one) for one in scores]
-        excess = self._excess(odd)
-        return Evidence(self._added_up(self._steps(excess)), self._oddest_cards(odd), excess)
+        slots = len(scores[0]) if scores else 0
+        ignored = np.float32(self._settings.ignored_nats)
+        odd = [np.maximum(one - ignored, 0) for one in scores]
+        excess = self._weighed(self._beyond_others(self._of_machines(odd, slots)))
+        excess[: max(0, self._settings.window_slots - self._slots)] = 0.0
+        self._slots += slots
+        said = np.minimum(excess, self._settings.most_nats_a_slot)
+        added = self._added_up(said - self._settings.expected_nats)
+        return Evidence(added, self._oddest_cards(odd, slots), excess)
 
-    def _excess(self, odd: Sequence[Floats]) -> Floats:
-        """What speaks against each machine more than against others, (slots, nodes)."""
-        spoken = np.zeros((len(odd[0]) if odd else 0, len(self._sum)))
-        for rows, places in zip(odd, self._places, strict=True):
-            spoken += _strongest(rows, places, len(self._sum))
-        most, oddest = leave_one_out_quantiles(spoken, (_MOST_OTHERS, 1.0))
-        others = np.nan_to_num(np.maximum(most, _SHARED_WITH_ODDEST * oddest))
-        excess: Floats = np.maximum(spoken - others, 0.0)
-        return excess
+    def _of_machines(self, odd: Sequence[Singles], slots: int) -> Singles:
+        """How odd each machine is in each metric, (slots, metrics, nodes)."""
+        machines = np.zeros((slots, *self._shape), np.float32)
+        for rows, lines, grouping in zip(odd, self._lines, self._groupings, strict=True):
+            oddest = grouping.reduced(np.maximum, rows.transpose(2, 0, 1)).transpose(1, 2, 0)
+            machines[:, lines] = np.maximum(machines[:, lines], oddest)
+        return machines
 
-    def _steps(self, excess: Floats) -> Floats:
-        """How rarely a healthy machine has so much more against it, less what is expected."""
-        if self._tails is None:
-            said = np.minimum(excess, self._settings.most_nats_a_slot)
-        else:
-            said = self._tails.nats(excess / EXCESS_UNIT).astype(np.float64)
-        return said - self._settings.expected_nats
+    def _beyond_others(self, machines: Singles) -> Singles:
+        """What several other machines do not show as well."""
+        others = machines.shape[2] - 1
+        if others < 1:
+            return np.zeros_like(machines)
+        place = min(self._settings.most_odd_others, int(self._settings.most_odd_share * others))
+        beyond: Singles = np.maximum(machines - leave_one_out_largest(machines, place), 0)
+        return beyond
 
-    def _of_rows(self, scores: Singles) -> Floats:
-        """What speaks against each row in each slot, (slots, rows)."""
-        beyond = np.maximum(scores - np.float32(self._settings.ignored_nats), 0)
-        over = beyond.sum(axis=1) if self._settings.add_metrics else beyond.max(axis=1, initial=0)
-        return np.asarray(over, np.float64)
+    def _weighed(self, beyond: Singles) -> Floats:
+        """All metrics of a machine in one number, (slots, nodes)."""
+        metrics = beyond.shape[1]
+        counted = min(_MOST_METRICS, metrics) if self._settings.add_metrics else min(1, metrics)
+        oddest_last = np.partition(beyond, range(metrics - counted, metrics), axis=1)
+        weights = 1.0 / np.arange(1, counted + 1)
+        weighed: Floats = np.einsum(
+            "skn,k->sn", oddest_last[:, metrics - counted :][:, ::-1].astype(np.float64), weights
+        )
+        return weighed
 
     def _added_up(self, steps: Floats) -> Floats:
         added = np.empty_like(steps)
@@ -109,33 +130,16 @@ class EvidenceStream:
             added[slot] = self._sum
         return added
 
-    def _oddest_cards(self, odd: Sequence[Floats]) -> NDArray[np.int16]:
-        slots = len(odd[0]) if odd else 0
+    def _oddest_cards(self, odd: Sequence[Singles], slots: int) -> NDArray[np.int16]:
         gpu = np.full((slots, len(self._sum)), -1, np.int16)
         for at, panel in enumerate(self._panels):
             if panel.kind is PanelKind.GPU:
+                against = odd[at].sum(axis=1)
                 indices = np.array([-1 if one is None else one for one in panel.indices], np.int16)
                 for slot in range(slots):
-                    self._cards[at] = _FADING * self._cards[at] + odd[at][slot]
+                    self._cards[at] = _FADING * self._cards[at] + against[slot]
                     gpu[slot] = _alone(self._cards[at], self._places[at], indices, gpu.shape[1])
         return gpu
-
-
-EXCESS_UNIT = 5.0
-"""Nats that count as one on the grid of tails."""
-_MOST_OTHERS = 0.8
-"""A machine is suspected for what it is odder by than this share of the others …"""
-_SHARED_WITH_ODDEST = 0.8
-"""… and than so large a share of what the oddest other is: alone, it stands apart; two broken
-machines are both suspected, only less."""
-_FADING = 0.98
-_ALONE_SHARE = 0.5
-"""A node's second oddest GPU has at most so much against it where the oddest is named."""
-
-
-def _strongest(rows: Floats, places: NDArray[np.intp], nodes: int) -> Floats:
-    """The strongest row of each node, (slots, nodes)."""
-    return Grouping.of(places, nodes).reduced(np.maximum, rows.T).T
 
 
 def _alone(

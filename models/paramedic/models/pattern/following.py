@@ -15,8 +15,7 @@ def evidence_of(reader: PatternReader, history: JobHistory) -> Evidence:
     """Evidence against every machine of the history in every slot."""
     scorer = reader.scorer(history.windows, history.description)
     settings = reader.settings
-    tails = reader.calibration.machines() if settings.use_calibration else None
-    stream = EvidenceStream(scorer.panels, history.nodes, settings, tails)
+    stream = EvidenceStream(scorer.panels, history.nodes, settings)
     slots, step = len(history.seconds), settings.block_slots
     parts = [
         stream.advance(scorer.advance(history.windows, slice(at, min(at + step, slots))))

@@ -46,7 +46,22 @@ _ENDINGS = (
     ("_ratio", Family.SHARE),
     ("_seconds", Family.TIME),
 )
+OF_THE_JOB = frozenset((
+    "step", "heartbeat", "step_seconds", "samples_per_second", "loss", "gradient_norm",
+    "learning_rate", "global_batch_size",
+))  # fmt: skip
+"""What ranks tell of the job as a whole is the same for all: where two differ, one was read a
+moment later. It says nothing of a machine, and much of clocks."""
 _FLOWS = ("byte per second", "joule per second", "sample per second")
+
+
+def name_at_machine(metric: str) -> str:
+    """What a machine is called odd in: a metric of a card, and the node's mean of it, are one.
+
+    >>> name_at_machine("node_mean_of:gpu_power_watts"), name_at_machine("absence_of:gpus_of_node")
+    ('gpu_power_watts', 'absence_of:gpu')
+    """
+    return metric.removeprefix(MEAN_OF_NODE).removesuffix("s_of_node")
 
 
 @cache

@@ -16,7 +16,13 @@ import numpy as np
 from paramedic.ingest.contract import Entity, NodeName
 from paramedic.models.circles import Circles
 from paramedic.models.grouping import Grouping
-from paramedic.models.pattern.metric_kinds import ABSENCE, FAMILIES, MEAN_OF_NODE, family_of
+from paramedic.models.pattern.metric_kinds import (
+    ABSENCE,
+    FAMILIES,
+    MEAN_OF_NODE,
+    OF_THE_JOB,
+    family_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -62,6 +68,8 @@ class Panel:
     circles: Circles
     places: NDArray[np.intp]
     """For each row of the window the panel's row to which it belongs."""
+    columns: NDArray[np.intp]
+    """Positions of the panel's metrics, but absence, among those of the window."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -89,6 +97,8 @@ class Panel:
 
     def arranged(self, values: Values) -> Values:
         """The same from what was observed, which all panels of a kind of row share."""
+        if len(self.columns) < values.shape[1]:
+            values = values[:, self.columns]
         if self.is_mean:
             values = self._grouping.means(values)
         return np.ascontiguousarray(values.transpose(2, 1, 0))
@@ -124,31 +134,38 @@ def panels_of(
     return tuple(found)
 
 
+def _columns(window: Window) -> NDArray[np.intp]:
+    """Where the metrics stand that say something of a row."""
+    return np.array([at for at, one in enumerate(window.metrics) if one not in OF_THE_JOB], np.intp)
+
+
 def _rows_panel(window: Window, roles: _Roles) -> Panel:
-    kind = PanelKind(window.entity.value)
+    kind, columns = PanelKind(window.entity.value), _columns(window)
     return Panel(
         kind=kind,
         entity=window.entity,
-        metrics=(*window.metrics, ABSENCE + kind),
+        metrics=(*(window.metrics[at] for at in columns), ABSENCE + kind),
         nodes=tuple(row.node for row in window.rows),
         indices=tuple(row.index for row in window.rows),
         circles=roles.circles(window.rows),
         places=np.arange(len(window.rows)),
+        columns=columns,
     )
 
 
 def _nodes_panel(window: Window, roles: _Roles) -> Panel:
     nodes = tuple(dict.fromkeys(row.node for row in window.rows))
     at = {node: place for place, node in enumerate(nodes)}
-    kind = _WHOLE[window.entity]
+    kind, columns = _WHOLE[window.entity], _columns(window)
     return Panel(
         kind=kind,
         entity=window.entity,
-        metrics=(*(MEAN_OF_NODE + one for one in window.metrics), ABSENCE + kind),
+        metrics=(*(MEAN_OF_NODE + window.metrics[at] for at in columns), ABSENCE + kind),
         nodes=nodes,
         indices=(None,) * len(nodes),
         circles=roles.circles_of_nodes(nodes),
         places=np.array([at[row.node] for row in window.rows], np.intp),
+        columns=columns,
     )
 
 

@@ -30,6 +30,15 @@ class Windows:
     def __len__(self) -> int:
         return len(self.metric)
 
+    def at(self, positions: NDArray[np.intp]) -> Windows:
+        """Those at some positions."""
+        return Windows(
+            self.departure[positions],
+            self.observed[positions],
+            self.activity[positions],
+            self.metric[positions],
+        )
+
     @classmethod
     def joined(cls, parts: list[Windows]) -> Windows:
         """All sequences of some, one after the other; there must be at least one part."""

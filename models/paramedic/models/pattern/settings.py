@@ -32,12 +32,17 @@ class PatternSettings:
     """… and at suspects this often."""
     suspect_nats: float = 6.0
     """A row is suspected in a metric that is so odd."""
-    ignored_nats: float = 4.0
+    ignored_nats: float = 3.0
     """A metric speaks against a row with what it has beyond this."""
     most_nats: float = 12.0
     """One metric says at most so much."""
     most_nats_a_slot: float = 30.0
     """All metrics of a machine together say at most so much in a slot."""
+    most_odd_others: int = 2
+    """So many other machines may be as odd in one metric at once; what one more shows befalls the
+    job, and is held against nobody."""
+    most_odd_share: float = 0.2
+    """In a small job they are no more than this share of the others."""
     expected_nats: float = 3.0
     """What a healthy machine may have against it in a slot without being suspected."""
     most_evidence_nats: float = 20_000.0
@@ -48,10 +53,12 @@ class PatternSettings:
     use_network: bool = True
     use_calibration: bool = True
     """Without, tails are those of a normal distribution."""
+    use_own_past: bool = True
+    """Without, what a row has long been different by, and by how much it varies, is not known."""
     use_roles: bool = True
     """Without, all rows of the job are each other's peers."""
     add_metrics: bool = True
-    """Without, the oddest metric alone counts."""
+    """Without, only the oddest metric counts."""
 
     def __post_init__(self) -> None:
         if self.window_slots % self.patch_slots:

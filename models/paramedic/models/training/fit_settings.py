@@ -15,11 +15,11 @@ Progress: TypeAlias = Callable[[str, float], None]
 
 _COUNTS = (
     "windows",
+    "windows_to_calibrate",
     "counted_every_slots",
     "most_epochs",
     "patience_epochs",
     "batch",
-    "most_histories_for_machines",
 )
 
 
@@ -31,6 +31,8 @@ class FitSettings:
     seed: int = 0
     windows: int = 40_000
     """Sequences that the network learns from, drawn from all histories alike."""
+    windows_to_calibrate: int = 240_000
+    """Sequences by which it is found out how often the network is surprised how much."""
     counted_every_slots: int = 5
     """Every so many slots all rows are counted for calibration."""
     most_epochs: int = 12
@@ -44,8 +46,6 @@ class FitSettings:
     """The oddest windows of a batch, so large a share, teach nothing: they may show faults."""
     accelerator: str = "cpu"
     """Lightning's word: cpu, gpu, auto."""
-    most_histories_for_machines: int = 60
-    """How many histories are gone through once more, to learn what healthy machines come to."""
     checkpoint_folder: Path | None = None
     """Where a training that is stopped goes on from; the same histories and settings are needed."""
 

@@ -7,18 +7,15 @@ may hold faults, as long as most rows are well most of the time.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paramedic.models.pattern.artifact import PatternArtifact
-from paramedic.models.pattern.calibration import LINES, MACHINES
+from paramedic.models.pattern.calibration import LINES
 from paramedic.models.pattern.errors import TrainingError
 from paramedic.models.pattern.metric_kinds import ABSENCE, MEAN_OF_NODE
-from paramedic.models.pattern.scorer import PatternReader
 from paramedic.models.pattern.surprise import Surprise
-from paramedic.models.training.machine_tails import machine_tails
 from paramedic.models.training.sampling import sample
 
 if TYPE_CHECKING:
@@ -57,13 +54,13 @@ def fit(
     # Lightning takes seconds to import.
     from paramedic.models.training.epochs import trained_weights
 
-    weights = trained_weights(drawn, settings, progress, loggers)
+    taught = drawn.thinned(settings.windows, np.random.default_rng([settings.seed, 2]))
+    weights = trained_weights(taught, settings, progress, loggers)
+    progress("calibrating", 0.0)
     surprise = Surprise(settings.pattern, weights).of(drawn.windows, drawn.kinds)
     drawn.counter.count_surprise(drawn.lines, surprise)
-    bare = _artifact(drawn, weights, settings)
-    table = machine_tails(PatternReader(bare, settings.pattern), histories, settings, progress)
     progress("done", 1.0)
-    return replace(bare, tensors={**bare.tensors, MACHINES: table})
+    return _artifact(drawn, weights, settings)
 
 
 def _artifact(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from paramedic.models.training.fit_settings import FitSettings, Progress
 
 _ROWS_AT_ONCE = 4
-_WARM_UP_SLOTS = 30
+_WARM_UP_SLOTS = 60
 """Before this a stream knows too little for its windows to teach."""
 
 
@@ -36,6 +36,13 @@ class Sample:
     history: NDArray[np.intp]
     """From which history each window is."""
     counter: CalibrationCounter
+
+    def thinned(self, count: int, dice: np.random.Generator) -> Sample:
+        """So many of the windows, drawn at random; the counter is shared."""
+        if count >= len(self.windows):
+            return self
+        kept = np.sort(dice.choice(len(self.windows), count, replace=False))
+        return Sample(self.windows.at(kept), self.lines[kept], self.history[kept], self.counter)
 
     @property
     def kinds(self) -> NDArray[np.int64]:
@@ -52,7 +59,7 @@ def sample(
     for at, history in enumerate(histories):
         progress("reading histories", at / len(histories))
         drawer = _Drawer(settings, counter, np.random.default_rng([settings.seed, at]))
-        share = settings.windows / len(histories)
+        share = max(settings.windows, settings.windows_to_calibrate) / len(histories)
         parts += [(at, windows, lines) for windows, lines in drawer.draw(history, share)]
     if not parts:
         return None
