@@ -15,7 +15,7 @@ from paramedic.models.pattern.panels import panels_of
 from paramedic.models.pattern.settings import PatternSettings
 
 SETTINGS = PatternSettings(
-    ignored_nats=4.0, expected_nats=1.0, most_nats_a_slot=30.0, window_slots=5, patch_slots=5
+    ignored_nats=4.0, expected_nats=1.0, most_nats_a_slot=30.0, window_slots=5, newest_slots=5
 )
 MET = SETTINGS.window_slots
 """So many slots a job is only being met."""

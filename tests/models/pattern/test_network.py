@@ -14,6 +14,7 @@ from paramedic.models.pattern.settings import PatternSettings
 from paramedic.models.pattern.surprise import Surprise, weights_of
 
 SETTINGS = PatternSettings(hidden=4, latent=2)
+NEWEST = SETTINGS.newest_slots // SETTINGS.patch_slots
 
 
 def network() -> PatternNetwork:
@@ -58,6 +59,16 @@ def test_a_wild_window_surprises_more_than_a_quiet_one() -> None:
     assert wild > calm + 1
 
 
+def test_of_the_newest_slots_alone_what_is_over_surprises_no_more() -> None:
+    departure, observed, activity, kind = inputs(2)
+    kind[:] = 1
+    departure[1] = departure[0]
+    departure[1, 10:20] += 9
+    before, over = network()(departure, observed, activity, kind)
+    calm, ended = network()(departure, observed, activity, kind, newest_patches=NEWEST)
+    assert ended - calm < (over - before) / 4
+
+
 def test_noise_moves_the_explanation() -> None:
     given = inputs(3)
     noise = torch.ones(3, SETTINGS.latent)
@@ -68,7 +79,7 @@ def test_weights_kept_by_an_artifact_say_the_same() -> None:
     given = inputs(5)
     kept = Surprise(SETTINGS, weights_of(network()))
     with torch.no_grad():
-        expected = network()(*given).numpy()
+        expected = network()(*given, newest_patches=NEWEST).numpy()
     np.testing.assert_allclose(kept.of(windows(*given), given[3].numpy()), expected, rtol=1e-5)
 
 
@@ -91,7 +102,7 @@ def test_numpy_says_what_torch_says_of_holes_and_of_wild_windows_as_well() -> No
     given[2] *= torch.linspace(0, 2, 60)
     kept = Surprise(SETTINGS, weights_of(network()))
     with torch.no_grad():
-        expected = network()(*given).numpy()
+        expected = network()(*given, newest_patches=NEWEST).numpy()
     found = kept.of(windows(*given), given[3].numpy())
     np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-5)
 
@@ -102,6 +113,7 @@ def test_a_calm_window_is_told_as_the_network_tells_it() -> None:
     activity[2, 50:] = 0.5
     kept = Surprise(SETTINGS, weights_of(network()))
     with torch.no_grad():
-        expected = network()(departure, observed, activity, kind).numpy()
+        asked = (departure, observed, activity, kind)
+        expected = network()(*asked, newest_patches=NEWEST).numpy()
     found = kept.of(windows(departure, observed, activity, kind), kind.numpy())
     np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-5)

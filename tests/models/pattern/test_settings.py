@@ -21,6 +21,12 @@ def test_a_window_that_is_no_number_of_patches_is_refused() -> None:
         PatternSettings(window_slots=62)
 
 
+@pytest.mark.parametrize("slots", [0, 12, 65])
+def test_newest_slots_that_are_no_patches_of_a_window_are_refused(slots: int) -> None:
+    with pytest.raises(ValueError, match="newest_slots"):
+        PatternSettings(newest_slots=slots)
+
+
 def test_paces_of_less_than_a_slot_are_refused() -> None:
     with pytest.raises(ValueError, match="paces"):
         PatternSettings(paces=(0, 4))

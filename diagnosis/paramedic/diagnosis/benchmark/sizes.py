@@ -44,7 +44,7 @@ QUICK = Size(
 FULL = Size(
     "full",
     {
-        Part.TRAIN: Amount(12, 6),
+        Part.TRAIN: Amount(16, 12),
         Part.VALIDATION: Amount(60, 40, for_variants=0.4),
         Part.TEST: Amount(300, 200, for_variants=0.1),
     },

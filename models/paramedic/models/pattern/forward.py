@@ -85,9 +85,11 @@ class _Memory:
 class ForwardPass:
     """`PatternNetwork.forward` without noise."""
 
-    def __init__(self, weights: Mapping[str, Singles], patch_slots: int) -> None:
+    def __init__(
+        self, weights: Mapping[str, Singles], patch_slots: int, newest_patches: int
+    ) -> None:
         """`weights`: those of a `PatternNetwork`, by its names."""
-        self._patch = patch_slots
+        self._patch, self._newest = patch_slots, slice(-newest_patches, None)
         self._kinds = np.ascontiguousarray(weights["kind.weight"].T)
         self._encoder = _Memory.of(weights, "encoder")
         self._decoder = _Memory.of(weights, "decoder")
@@ -106,9 +108,9 @@ class ForwardPass:
         log_variance = np.clip(log_variance, -2 * MOST_LOG_VARIANCE, MOST_LOG_VARIANCE)
         distance = (mean**2 + np.exp(log_variance) - 1 - log_variance).sum(axis=0) / 2
         steps = self._decoder.read(self._decoder.stacked(mean, busy, about))
-        total: Singles = self._unexplained(steps, told, seen) + distance / np.float32(
-            len(departure)
-        )
+        newest = self._newest
+        unexplained = self._unexplained(steps[newest], told[newest], seen[newest])
+        total: Singles = unexplained + distance / np.float32(len(departure))
         return total
 
     def _unexplained(self, steps: Singles, told: Singles, seen: Singles) -> Singles:

@@ -42,9 +42,11 @@ class PatternNetwork(nn.Module):
 
     def forward(
         self, departure: Tensor, observed: Tensor, activity: Tensor, kind: Tensor,
-        noise: Tensor | None = None,
+        noise: Tensor | None = None, newest_patches: int | None = None,
     ) -> Tensor:  # fmt: skip
         """Nats a slot by which each window surprises, (sequences,); inputs (sequences, slots).
+
+        `newest_patches`: only those are asked about, and the rest is what is known before.
 
         `noise`: (sequences, latent) standard normal, in training; without it the explanation is the
         posterior's mean. Slots that were not observed weigh nothing.
@@ -58,9 +60,10 @@ class PatternNetwork(nn.Module):
         middle, log_scale = self._decoded(latent, patches[2], about)
         error = (patches[0] - middle) * (-log_scale).exp()
         surprise = (error**2 / 2 + log_scale) * patches[1]
-        seen = observed.sum(dim=1).clamp(min=1.0)
+        newest = slice(-newest_patches if newest_patches else None, None)
+        seen = patches[1][:, newest].sum(dim=(1, 2)).clamp(min=1.0)
         distance = (mean**2 + log_variance.exp() - 1 - log_variance).sum(dim=1) / 2
-        total: Tensor = surprise.sum(dim=(1, 2)) / seen + distance / self._slots
+        total: Tensor = surprise[:, newest].sum(dim=(1, 2)) / seen + distance / self._slots
         return total
 
     def _patches(self, slots: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 Peer deviation is measured of everybody in every slot. The network looks at suspects every few slots
 and at all others in rotation, so that its cost is bounded: a suspect is looked at at least every
-`suspect_slots`, anybody at least every `rotation_slots`. In between its last word holds.
+`suspect_slots`, anybody at least every `rotation_slots`. In between its last word fades.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
     Singles = NDArray[np.float32]
     Values = NDArray[np.floating]
+
+
+_FADING = np.float32(0.95)
+"""By slot, of what the network said when it last looked."""
 
 
 class PatternReader:
@@ -181,6 +185,7 @@ class _PanelScorer:
         said = np.empty_like(scores.peers)
         ends = np.searchsorted(look.slot, np.arange(len(said) + 1))
         for slot, flat in enumerate(said.reshape(len(said), -1)):
+            self._held *= _FADING
             due = slice(ends[slot], ends[slot + 1])
             self._held[look.cell[due]] = looked[due]
             flat[:] = self._held

@@ -23,6 +23,9 @@ class PatternSettings:
     window_slots: int = 60
     patch_slots: int = 5
     """The network reads a window in patches of so many slots."""
+    newest_slots: int = 15
+    """The network's word is of so many newest slots of a window, given all of it: what is over is
+    over."""
     hidden: int = 16
     latent: int = 4
     embedding: int = 3
@@ -65,6 +68,11 @@ class PatternSettings:
             raise ValueError(
                 f"window_slots ({self.window_slots}) must be a multiple of"
                 f" patch_slots ({self.patch_slots})"
+            )
+        if self.newest_slots % self.patch_slots or not 0 < self.newest_slots <= self.window_slots:
+            raise ValueError(
+                f"newest_slots ({self.newest_slots}) must be a multiple of patch_slots"
+                f" ({self.patch_slots}) and in a window ({self.window_slots})"
             )
         if not self.paces or min(self.paces) < 1:
             raise ValueError(f"paces must be 1 or more, not {self.paces}")

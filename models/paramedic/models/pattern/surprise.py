@@ -50,7 +50,9 @@ class Surprise:
         except RuntimeError as error:
             why = " ".join(str(error).split())
             raise ModelFitError(f"weights do not fit the model's settings: {why}") from error
-        self._pass = ForwardPass(weights, settings.patch_slots)
+        self._pass = ForwardPass(
+            weights, settings.patch_slots, settings.newest_slots // settings.patch_slots
+        )
         calm = np.zeros((settings.window_slots, KINDS), np.float32)
         self._of_calm = self._pass(calm, calm + 1, calm + 1, np.arange(KINDS))
         """By kind, of windows in which nothing departs."""
