@@ -46,10 +46,10 @@ class PatternSettings:
     job, and is held against nobody."""
     most_odd_share: float = 0.2
     """In a small job they are no more than this share of the others."""
-    expected_nats: float = 3.0
+    expected_nats: float = 5.0
     """What a healthy machine may have against it in a slot without being suspected."""
     most_evidence_nats: float = 20_000.0
-    accused_share: float = 0.4
+    accused_share: float = 0.25
     """Who has less evidence than this share of the most that anybody has is no culprit."""
     largest_crowd_share: float = 0.34
     """When more machines than this are accused at once, something befalls the job."""
