@@ -89,8 +89,8 @@ def parsed() -> argparse.Namespace:
     """What was typed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=FOLDER)
-    parser.add_argument("--episodes", type=int, default=40, help="with faults")
-    parser.add_argument("--hours", type=int, default=10, help="of healthy jobs")
+    parser.add_argument("--episodes", type=int, default=16, help="with faults")
+    parser.add_argument("--hours", type=int, default=24, help="of healthy jobs")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 
@@ -109,6 +109,7 @@ def told(folder: Path, manifest: Manifest) -> dict[str, object]:
         "metrics": len(manifest.metrics),
         "episodes": len(manifest.trained_on),
         "trained_seconds": sum(one.seconds for one in manifest.trained_on),
+        "scores": dict(manifest.scores),
     }
 
 

@@ -31,7 +31,16 @@ def test_a_model_outside_of_a_registry_says_so() -> None:
     lines = list(lines_of_model(replace(manifest_of(), scores={})))
     assert lines[0] == f"small, in no registry, made {AT}"
     assert lines[1] == "release 0.1.0, catalogue 0123456789ab"
-    assert "scores: none were kept" in lines
+    assert "scores: none" in lines
+
+
+def test_of_the_scores_of_a_training_a_line_has_the_headlines_and_a_model_all() -> None:
+    scores = {"windows_calibrated": 240_000, "labelled_f1": 0.75, "held_out_loss_nats": -0.51234}
+    _, row = lines_of_list([{**ROW, "scores": scores}], Path("r"))
+    assert row.endswith("3           held_out_loss_nats=-0.5123 labelled_f1=0.75")
+    lines = list(lines_of_model(replace(manifest_of(), scores=scores)))
+    at = lines.index("held_out_loss_nats: -0.5123")
+    assert lines[at + 1 : at + 3] == ["labelled_f1: 0.75", "windows_calibrated: 240000"]
 
 
 def test_long_lists_are_cut_short() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from api.wiring.naming import Named
 from ingest.recordings.recorded import describe, gpu_row, write_rows
 from models.registry.models_of_ours import artifact_of
 from paramedic.api.command_line.dispatch import dispatch
@@ -51,7 +52,8 @@ class Learner:
             progress("training", share)
         if self.trouble is not None:
             raise self.trouble
-        return artifact_of(settings.seed)
+        scores = {"best_epoch": 2, "held_out_loss_nats": 0.5}
+        return replace(artifact_of(settings.seed), scores=scores)
 
 
 @pytest.fixture
@@ -100,6 +102,31 @@ def test_a_model_is_written_with_what_it_was_trained_on(place: Path) -> None:
     )
     assert told["trained_seconds"] == 18
     assert len(learner.histories) == 2
+
+
+def test_scores_of_training_are_in_the_manifest_and_told(place: Path) -> None:
+    output, _ = trained(request(place), Learner())
+    scores = {"best_epoch": 2, "held_out_loss_nats": 0.5}
+    assert load(place / "models" / "ours")[1].scores == scores
+    assert json.loads(output)["scores"] == scores
+
+
+def test_what_is_known_to_have_been_broken_is_looked_for_afterwards(place: Path) -> None:
+    for name in ("a", "b"):
+        describe(place / name, job=f"job-{name}")
+        fault = {"kind": "ecc_error", "node": name, "onset": "2026-01-01T00:00:04Z"}
+        (place / f"{name}.labels.json").write_text(json.dumps({"faults": [fault]}))
+    out, err = io.StringIO(), io.StringIO()
+    assert train(request(place), out, err, Learner(), lambda _model: Named()) == 0
+    scores = load(place / "models" / "ours")[1].scores
+    assert (scores["labelled_episodes"], scores["best_epoch"]) == (1, 2)
+    assert "looking for what is known to have been broken in 2 jobs" in err.getvalue()
+
+
+def test_labels_that_cannot_be_read_end_it_before_anything_is_learnt(place: Path) -> None:
+    (place / "b.labels.json").write_text("{")
+    with pytest.raises(InputError, match=r"b\.labels\.json is no label file"):
+        train(request(place), io.StringIO(), io.StringIO(), Learner(AssertionError()))
 
 
 def test_two_trainings_write_the_same_bytes(place: Path) -> None:

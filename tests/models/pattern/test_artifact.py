@@ -37,7 +37,11 @@ def test_a_weight_a_shape_a_setting_and_a_metric_change_the_digest() -> None:
     assert len({one.digest() for one in [_MODEL, *others]}) == 5
 
 
-def test_the_fingerprint_of_the_training_data_is_no_part_of_what_a_model_says() -> None:
-    told = replace(_MODEL, fingerprint={"gpu_power_watts": {"input_q50": 0.1}})
+def test_fingerprint_and_scores_of_training_are_no_part_of_what_a_model_says() -> None:
+    told = replace(
+        _MODEL,
+        fingerprint={"gpu_power_watts": {"input_q50": 0.1}},
+        scores={"held_out_loss_nats": 0.1},
+    )
 
     assert told.digest() == _MODEL.digest()

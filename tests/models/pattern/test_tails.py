@@ -71,6 +71,13 @@ def test_too_few_numbers_teach_nothing() -> None:
     assert nats(learnt(np.arange(20.0)), 50.0) == [0.0]
 
 
+def test_a_table_of_its_own_begins_at_two_hundred_numbers() -> None:
+    counter = TailCounter(2)
+    counter.count(np.array([[0], [1]]), np.zeros((2, 199)))
+    counter.count(np.array([1]), np.zeros(1))
+    assert counter.are_enough.tolist() == [False, True]
+
+
 def test_what_is_not_known_says_nothing_and_is_not_counted() -> None:
     assert nats(NORMAL, float("nan")) == [0.0]
     counter = TailCounter(1)

@@ -41,6 +41,15 @@ def test_what_was_saved_comes_back(folder: Path) -> None:
     assert manifest.trained_on == manifest_of().trained_on
 
 
+def test_what_training_measured_is_kept_beside_what_was_measured_since(tmp_path: Path) -> None:
+    measured = replace(artifact_of(), scores={"best_epoch": 7, "loss": 0.5, "odd": float("nan")})
+    kept = save(tmp_path / "model", measured, manifest_of())
+    artifact, manifest = load(tmp_path / "model")
+    assert artifact.scores == manifest.scores == kept.scores
+    assert kept.scores == {"best_epoch": 7, "loss": 0.5, "validation_loss": 0.25}
+    assert isinstance(manifest.scores["best_epoch"], int)
+
+
 def test_two_saves_of_one_model_are_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     whole = artifact_of()
     other_order = replace(whole, tensors=dict(reversed(list(whole.tensors.items()))))

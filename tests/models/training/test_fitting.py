@@ -37,6 +37,26 @@ def test_a_model_says_on_what_it_was_trained() -> None:
 
 
 @pytest.mark.long
+def test_a_model_carries_what_its_training_measured() -> None:
+    scores = small_model().scores
+    assert np.isfinite(scores["held_out_loss_nats"])
+    assert scores["best_epoch"] in (1, 2)
+    learnt, held_out = scores["windows_learnt"], scores["windows_held_out"]
+    assert min(held_out, learnt) > 0
+    assert learnt + held_out <= SMALL.windows
+    assert learnt + held_out <= scores["windows_calibrated"]
+    # Of GPUs that were seen in every slot there are plenty of rows, and few windows.
+    assert 0 <= scores["own_tables_ratio"] < 1
+
+
+@pytest.mark.long
+def test_a_resumed_training_measures_what_an_unbroken_one_does(tmp_path: Path) -> None:
+    fitted(replace(SMALL, most_epochs=1, checkpoint_folder=tmp_path))
+    resumed = fitted(replace(SMALL, checkpoint_folder=tmp_path))
+    assert resumed.scores == small_model().scores
+
+
+@pytest.mark.long
 def test_tensors_are_finite_singles() -> None:
     for name, tensor in small_model().tensors.items():
         assert tensor.dtype == np.float32, name

@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.errors import InputError
+from paramedic.api.wiring.labelled_scores import labelled_scores
 from paramedic.api.wiring.telling import say, tell
 from paramedic.api.wiring.training_folder import begin_training, training_folder
 from paramedic.api.wiring.wording import counted
 from paramedic.ingest.contract import format_time
-from paramedic.models.histories.recorded import histories_of
+from paramedic.models.histories.errors import LabelError
+from paramedic.models.histories.labelled import LabelledHistory, read_labelled
+from paramedic.models.pattern.detector import PatternDetector
 from paramedic.models.registry.errors import ModelWriteError
 from paramedic.models.registry.model_folder import save
 from paramedic.models.registry.provenance import manifest_of_training
@@ -25,12 +28,13 @@ from paramedic.models.registry.provenance import manifest_of_training
 if TYPE_CHECKING:
     from pytorch_lightning.loggers import CSVLogger, Logger
 
+    from paramedic.models.detection import FaultyMachineDetector
     from paramedic.models.history import JobHistory
     from paramedic.models.pattern.artifact import PatternArtifact
     from paramedic.models.registry.manifest import Manifest
     from paramedic.models.training.fit_settings import FitSettings
 
-    Named = Sequence[tuple[str, JobHistory]]
+    Detector = Callable[[PatternArtifact], FaultyMachineDetector]
     Progress = Callable[[str, float], None]
     Learn = Callable[
         [Sequence[JobHistory], FitSettings, Progress, Sequence[Logger]], PatternArtifact
@@ -73,17 +77,23 @@ def fitted(
         return fit(histories, settings, progress, loggers)
 
 
-def train(request: TrainRequest, stdout: TextIO, stderr: TextIO, learn: Learn = fitted) -> int:
-    """Read, learn, write. Raises RecordingError, ModelWriteError or InputError."""
+def train(
+    request: TrainRequest, stdout: TextIO, stderr: TextIO,
+    learn: Learn = fitted, detector: Detector = PatternDetector,
+) -> int:  # fmt: skip
+    """Read, learn, measure, write. Raises RecordingError, ModelWriteError or InputError."""
     begun = request.clock()
     if request.out.exists():
         raise ModelWriteError(f"{request.out} is there already: name another folder")
     seen = _read(request, stderr)
     manifest = manifest_of_training(
-        request.name, format_time(request.now.replace(microsecond=0)), seen
+        request.name,
+        format_time(request.now.replace(microsecond=0)),
+        ((one.name, one.history) for one in seen),
     )
     artifact = _learnt(request, seen, manifest, stderr, learn)
-    kept = save(request.out, artifact, manifest)
+    scores = labelled_scores(detector(artifact), seen, stderr)
+    kept = save(request.out, artifact, replace(manifest, scores=scores))
     shutil.rmtree(training_folder(request.out))
     seconds = request.clock() - begun
     tell(stdout, json.dumps(_result(request, kept, seconds)) + "\n")
@@ -91,24 +101,31 @@ def train(request: TrainRequest, stdout: TextIO, stderr: TextIO, learn: Learn = 
     return 0
 
 
-def _read(request: TrainRequest, stderr: TextIO) -> Named:
-    """Every stretch of every recording, by name."""
-    seen: list[tuple[str, JobHistory]] = []
+def _read(request: TrainRequest, stderr: TextIO) -> list[LabelledHistory]:
+    """Every stretch of every recording, by the name as typed, with what is known of it."""
+    seen: list[LabelledHistory] = []
     for path in request.recordings:
-        found = histories_of(request.folder / path)
-        seconds = sum(len(one.seconds) * one.seconds.step for one in found)
+        try:
+            found = read_labelled(request.folder / path)
+        except LabelError as error:
+            raise InputError(str(error)) from error
+        seconds = sum(len(one.history.seconds) * one.history.seconds.step for one in found)
         say(stderr, f"{path}: {seconds} s in {counted(len(found), 'part')}")
-        seen += [(str(path), one) for one in found]
+        seen += [replace(one, name=str(path)) for one in found]
     return seen
 
 
 def _learnt(
-    request: TrainRequest, seen: Named, manifest: Manifest, stderr: TextIO, learn: Learn
+    request: TrainRequest,
+    seen: Sequence[LabelledHistory],
+    manifest: Manifest,
+    stderr: TextIO,
+    learn: Learn,
 ) -> PatternArtifact:
     from paramedic.models.pattern.errors import PatternError
 
     folder = begin_training(request.out, _asked(request, manifest), resume=request.resume)
-    histories = [history for _, history in seen]
+    histories = [one.history for one in seen]
     progress = _Progress(stderr, request.clock)
     try:
         return learn(histories, _settings(request, folder), progress, _loggers(request))
@@ -151,6 +168,7 @@ def _result(request: TrainRequest, kept: Manifest, seconds: float) -> dict[str, 
         "tensors_sha256": kept.tensors_sha256,
         "metrics": len(kept.metrics),
         "trained_seconds": sum(one.seconds for one in kept.trained_on),
+        "scores": dict(kept.scores),
         "seconds": round(seconds, 1),
     }
 

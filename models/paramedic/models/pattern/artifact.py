@@ -30,6 +30,8 @@ class PatternArtifact:
     fingerprint: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """For each metric the quantiles of its input and of its score in training, as
     `input_q05`, `score_q99`, …: what drift is measured against."""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """What training measured of itself."""
 
     def digest(self) -> str:
         """SHA-256 of everything that decides what the model says; equal models, equal digests."""

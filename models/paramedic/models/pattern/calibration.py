@@ -45,6 +45,12 @@ class CalibrationCounter:
         """The kind of each line."""
         return np.array(self._kinds, np.int64)
 
+    @property
+    def own_tables_ratio(self) -> float:
+        """The share of metrics that have tables of their own, at every pace and for the network."""
+        counters = (*self._paced, self._surprise)
+        return float(np.all([one.are_enough for one in counters], axis=0).mean())
+
     def lines(self, panel: Panel) -> NDArray[np.intp]:
         """The line of each of a panel's metrics; those of new metrics are opened."""
         for name, kind in zip(panel.metrics, panel.kinds.tolist(), strict=True):

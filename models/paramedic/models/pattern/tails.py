@@ -46,6 +46,12 @@ class TailCounter:
     def __init__(self, lines: int) -> None:
         self.counts = np.zeros((lines, GRID))
 
+    @property
+    def are_enough(self) -> NDArray[np.bool_]:
+        """By line: whether so many were counted that it has a table of its own."""
+        enough: NDArray[np.bool_] = self.counts.sum(axis=1) >= _FEWEST
+        return enough
+
     def count(self, lines: NDArray[np.intp], statistic: Numbers) -> None:
         """Count numbers, each in its line; NaN is not counted."""
         lines, statistic = np.broadcast_arrays(lines, statistic)

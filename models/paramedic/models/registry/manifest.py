@@ -57,7 +57,7 @@ class Manifest:
     fingerprint: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Quantiles of input and score in training, by metric."""
     scores: Mapping[str, float] = field(default_factory=dict)
-    """What was measured of it, such as `f1` on a named split."""
+    """What training measured of itself, and what was measured of the model since."""
     trained_on: tuple[TrainedOn, ...] = ()
     stages: tuple[StageChange, ...] = ()
     """Every stage that it came to, oldest first, as far as was known when this was written."""

@@ -47,6 +47,7 @@ def save(folder: Path, artifact: PatternArtifact, manifest: Manifest) -> Manifes
         settings=dict(artifact.settings),
         metrics=artifact.metrics,
         fingerprint={name: _finite(told) for name, told in artifact.fingerprint.items()},
+        scores=_finite({**artifact.scores, **manifest.scores}),
     )
     with _appearing(folder) as draft:
         write_safely(draft / TENSORS_FILE, tensors)
@@ -71,7 +72,7 @@ def load(folder: Path) -> tuple[PatternArtifact, Manifest]:
         )
     tensors = _tensors(content, path)
     return PatternArtifact(
-        manifest.settings, tensors, manifest.metrics, manifest.fingerprint
+        manifest.settings, tensors, manifest.metrics, manifest.fingerprint, manifest.scores
     ), manifest
 
 
@@ -90,8 +91,12 @@ def write_safely(path: Path, content: bytes) -> None:
 
 
 def _finite(told: Mapping[str, float]) -> dict[str, float]:
-    """JSON has no other numbers; what was never observed has no quantile."""
-    return {name: float(value) for name, value in told.items() if isfinite(value)}
+    """JSON has no other numbers; what was never observed has no quantile. Counts stay whole."""
+    return {
+        name: value if isinstance(value, int) else float(value)
+        for name, value in told.items()
+        if isfinite(value)
+    }
 
 
 def _bytes(artifact: PatternArtifact) -> bytes:

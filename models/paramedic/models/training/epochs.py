@@ -4,6 +4,7 @@ imports this."""
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -26,10 +27,19 @@ if TYPE_CHECKING:
     from paramedic.models.training.sampling import Sample
 
 
-def trained_weights(
+@dataclass(frozen=True)
+class Trained:
+    """The network of the epoch with the least held-out loss."""
+
+    weights: Mapping[str, NDArray[np.float32]]
+    scores: Mapping[str, float]
+    """That loss, in nats a slot, the epoch, and how many windows taught and told when to stop."""
+
+
+def trained(
     drawn: Sample, settings: FitSettings, progress: Progress, loggers: Sequence[Logger]
-) -> Mapping[str, NDArray[np.float32]]:
-    """Those of the epoch with the least held-out loss."""
+) -> Trained:
+    """Go through the epochs."""
     # Its import sets a level at which it speaks of hardware and offers; progress is told by us.
     logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
     learning, held_out = _split(drawn.history, settings)
@@ -55,7 +65,13 @@ def trained_weights(
         trainer.fit(module, ckpt_path=last if last.exists() else None, weights_only=True)
         kept = torch.load(best.best_model_path, weights_only=True, map_location="cpu")
         module.load_state_dict(kept["state_dict"])
-    return weights_of(module.network)
+    scores = {
+        "held_out_loss_nats": round(float(torch.as_tensor(best.best_model_score)), 6),
+        "best_epoch": int(kept["epoch"]) + 1,
+        "windows_learnt": len(learning),
+        "windows_held_out": len(held_out),
+    }
+    return Trained(weights_of(module.network), scores)
 
 
 def _split(history: NDArray[np.intp], settings: FitSettings) -> tuple[torch.Tensor, torch.Tensor]:

@@ -21,10 +21,10 @@ from paramedic.models.training.sampling import sample
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
     from pytorch_lightning.loggers import Logger
 
     from paramedic.models.history import JobHistory
+    from paramedic.models.training.epochs import Trained
     from paramedic.models.training.fit_settings import FitSettings, Progress
     from paramedic.models.training.sampling import Sample
 
@@ -52,26 +52,29 @@ def fit(
             " give longer recordings with more than two machines"
         )
     # Lightning takes seconds to import.
-    from paramedic.models.training.epochs import trained_weights
+    from paramedic.models.training.epochs import trained
 
     taught = drawn.thinned(settings.windows, np.random.default_rng([settings.seed, 2]))
-    weights = trained_weights(taught, settings, progress, loggers)
+    network = trained(taught, settings, progress, loggers)
     progress("calibrating", 0.0)
-    surprise = Surprise(settings.pattern, weights).of(drawn.windows, drawn.kinds)
+    surprise = Surprise(settings.pattern, network.weights).of(drawn.windows, drawn.kinds)
     drawn.counter.count_surprise(drawn.lines, surprise)
     progress("done", 1.0)
-    return _artifact(drawn, weights, settings)
+    return _artifact(drawn, network, settings)
 
 
-def _artifact(
-    drawn: Sample, weights: Mapping[str, NDArray[np.float32]], settings: FitSettings
-) -> PatternArtifact:
+def _artifact(drawn: Sample, network: Trained, settings: FitSettings) -> PatternArtifact:
     names = drawn.counter.names
     return PatternArtifact(
         settings={**settings.pattern.as_mapping(), LINES: " ".join(names), "seed": settings.seed},
-        tensors={**weights, **drawn.counter.tensors(settings.pattern.most_nats)},
+        tensors={**network.weights, **drawn.counter.tensors(settings.pattern.most_nats)},
         metrics=tuple(sorted(filter(_is_plain, names))),
         fingerprint={name: _fingerprint(drawn, name) for name in names},
+        scores={
+            **network.scores,
+            "windows_calibrated": len(drawn.windows),
+            "own_tables_ratio": round(drawn.counter.own_tables_ratio, 4),
+        },
     )
 
 
