@@ -35,6 +35,11 @@ def test_what_a_model_derives_from_a_metric_stands_for_the_metric() -> None:
     assert (fit.usable, fit.missing, fit.new) == (("gpu_power_watts", "gpu_x"), (), ())
 
 
+def test_what_tells_of_the_job_as_a_whole_is_neither_new_nor_missing() -> None:
+    fit = fit_of(artifact_of(metrics=("gpu_power_watts", "loss")), ["gpu_power_watts", "step"])
+    assert (fit.usable, fit.is_whole, fit.remarks) == (("gpu_power_watts",), True, ())
+
+
 @given(NAMES, NAMES)
 def test_every_metric_is_usable_or_missing_or_new_and_only_one_of_them(
     known: set[str], there: set[str]

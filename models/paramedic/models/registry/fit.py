@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paramedic.ingest.some_names import some_names
-from paramedic.models.pattern.metric_kinds import ABSENCE, MEAN_OF_NODE
+from paramedic.models.pattern.metric_kinds import ABSENCE, MEAN_OF_NODE, OF_THE_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,7 +65,10 @@ def fit_of(artifact: PatternArtifact, arriving: Iterable[str]) -> Fit:
 def observed(metrics: Iterable[str]) -> set[str]:
     """The metrics that can arrive, behind those that a model makes of them.
 
-    >>> sorted(observed(["b", "node_mean_of:a", "absence_of:gpu"]))
+    What tells of the job as a whole is left out: no model is trained on it or judges by it.
+
+    >>> sorted(observed(["b", "node_mean_of:a", "absence_of:gpu", "step_seconds"]))
     ['a', 'b']
     """
-    return {one.removeprefix(MEAN_OF_NODE) for one in metrics if not one.startswith(ABSENCE)}
+    there = {one.removeprefix(MEAN_OF_NODE) for one in metrics if not one.startswith(ABSENCE)}
+    return there - OF_THE_JOB
