@@ -8,7 +8,7 @@ class PatternWatchError(Exception):
 
     PatternWatchError
     ├── UnusableModelError      the model cannot be made ready; the one in use stays
-    └── MissingPackagesError    stop: what models need is not installed
+    └── MissingPackagesError    stop: what models need is not installed, or is broken
     """
 
 
@@ -17,4 +17,4 @@ class UnusableModelError(PatternWatchError):
 
 
 class MissingPackagesError(PatternWatchError):
-    """A package of the extra `models` is not there."""
+    """A package of the extra `models` is not there, or cannot be loaded."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from paramedic.models.pattern.scorer import PatternReader
     from paramedic.models.registry.following import ProductionFollower, ServedModel
 
-_WRONG = (ValueError, TypeError, KeyError)
+_WRONG = (ValueError, TypeError, LookupError, ArithmeticError)
 """What settings of other releases may lead to."""
 
 
@@ -94,4 +94,9 @@ def _packages() -> Iterator[None]:
         raise MissingPackagesError(
             f"{error.name} is not installed: pip install 'paramedic[models]', or set models.scoring"
             " to off"
+        ) from error
+    except (ImportError, OSError) as error:  # a torch without its libraries raises either
+        raise MissingPackagesError(
+            f"a package of the extra `models` cannot be loaded ({error}): install it anew with pip "
+            "install --force-reinstall 'paramedic[models]', or set models.scoring to off"
         ) from error
