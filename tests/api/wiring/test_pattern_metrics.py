@@ -15,7 +15,7 @@ from paramedic.models.drift.reference import Quantity
 from paramedic.models.drift.report import DriftReport, MetricDrift
 from paramedic.models.registry.fit import Fit
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "models.md"
+DOCUMENTS = [Path(__file__).parents[3] / "docs" / name for name in ("models.md", "command-line.md")]
 FIT = Fit(usable=("a",), missing=("gpu_power_watts",), new=("gpu_fan_ratio",))
 PREFIX = "paramedic_diagnose_pattern"
 
@@ -30,7 +30,8 @@ def test_every_job_has_its_model_its_oddest_score_and_the_metrics_that_do_not_fi
         JobName("a"): JobPatterns("default", None, FIT, 4.5),
         JobName("b"): JobPatterns("ours", 3, Fit(("a",), (), ()), 0.0),
     }
-    counts = {"slots_scored": 9, "slots_skipped": 2, "scorers_built": 3, "models_refused": 1}
+    names = ("slots_scored", "slots_skipped", "scorers_built", "models_refused", "jobs_failed")
+    counts = dict(zip(names, (9, 2, 3, 1, 4), strict=True))
     assert lines(PatternReport(jobs, None, 1.5, counts)) == {
         f'{PREFIX}_model_info{{job="a",model="default",version="shipped"}} 1.0',
         f'{PREFIX}_model_info{{job="b",model="ours",version="3"}} 1.0',
@@ -42,6 +43,7 @@ def test_every_job_has_its_model_its_oddest_score_and_the_metrics_that_do_not_fi
         f"{PREFIX}_slots_skipped_total 2.0",
         f"{PREFIX}_scorers_built_total 3.0",
         f"{PREFIX}_models_refused_total 1.0",
+        f"{PREFIX}_jobs_failed_total 4.0",
         f"{PREFIX}_scoring_seconds_total 1.5",
     }
 
@@ -54,6 +56,7 @@ def test_before_anything_is_scored_the_counts_are_zero_and_drift_is_silent() -> 
             "slots_skipped",
             "scorers_built",
             "models_refused",
+            "jobs_failed",
             "scoring_seconds",
         )
     }
@@ -68,7 +71,8 @@ def test_every_metric_is_documented() -> None:
     moved = MetricDrift("gpu_power_watts", Quantity.INPUT, 0.5, 0.1, 300, 0.1)
     report = PatternReport(drift=DriftReport(0, 60, (moved,), FIT))
     families = {one.name for one in pattern_families(report)}
+    text = "".join(document.read_text() for document in DOCUMENTS)
     told = re.findall(
-        r"`((?:pattern|drift)_[a-z_]+?)(?:_total)?(?:\{[a-z,]*\})?`", DOCUMENT.read_text()
+        r"`(?:paramedic_diagnose_)?((?:pattern|drift)_[a-z_]+?)(?:_total)?(?:\{[a-z,]*\})?`", text
     )
     assert families == {f"paramedic_diagnose_{one}" for one in told}

@@ -61,11 +61,14 @@ class FakeScorer:
     seconds_a_slot: float
     described: JobDescription | None
     rows: int
+    failing_rows: set[int] = field(default_factory=set)
     seen: list[int] = field(default_factory=list)
 
     def advance(
         self, windows: Mapping[Entity, Window], slots: slice
     ) -> Sequence[NDArray[np.float32]]:
+        if self.rows in self.failing_rows:
+            raise IndexError("out of\nbounds")
         window = windows[Entity.GPU]
         shown = window.seconds[slots]
         self.seen += [second - FIRST for second in shown]
@@ -80,6 +83,7 @@ class FakeModel:
     model: ServedModel
     clock: Clock
     seconds_a_slot: float = 0.0
+    failing_rows: set[int] = field(default_factory=set)
     config: DriftConfig = field(default_factory=DriftConfig)
     scorers: list[FakeScorer] = field(default_factory=list)
     read: list[FakeScorer] = field(default_factory=list)
@@ -91,7 +95,9 @@ class FakeModel:
         self, windows: Mapping[Entity, Window], description: JobDescription | None
     ) -> FakeScorer:
         rows = len(windows[Entity.GPU].rows)
-        self.scorers.append(FakeScorer(self.clock, self.seconds_a_slot, description, rows))
+        self.scorers.append(
+            FakeScorer(self.clock, self.seconds_a_slot, description, rows, self.failing_rows)
+        )
         return self.scorers[-1]
 
     def drift(
@@ -121,6 +127,8 @@ class Access:
     seconds_a_slot: float = 0.0
     changes: list[Change | Exception] = field(default_factory=list)
     unusable: set[int | None] = field(default_factory=set)
+    failing_rows: set[int] = field(default_factory=set)
+    """Jobs of so many rows cannot be scored."""
     opened: list[FakeModel] = field(default_factory=list)
     looks: int = 0
 
@@ -138,7 +146,7 @@ class Access:
     def open_model(self, model: ServedModel) -> OpenedModel:
         if model.version in self.unusable:
             raise UnusableModelError("weights do not fit")
-        self.opened.append(FakeModel(model, self.clock, self.seconds_a_slot))
+        self.opened.append(FakeModel(model, self.clock, self.seconds_a_slot, self.failing_rows))
         return self.opened[-1]
 
     def access(self) -> ModelAccess:

@@ -10,13 +10,14 @@ import pytest
 from diagnosis.pattern_watch.makings import JOB, SLOTS, Access, windows_at
 from paramedic.diagnosis.pattern_watch.beside import scoring_beside
 from paramedic.diagnosis.pattern_watch.errors import MissingPackagesError
+from paramedic.diagnosis.pattern_watch.feed import JobFeed
 from paramedic.diagnosis.pattern_watch.serving import ModelAccess
 from paramedic.diagnosis.pattern_watch.watch import PatternWatch, PatternWatchConfig
 
 PATIENCE_SECONDS = 10.0
 
 
-def full(watch: PatternWatch) -> object:
+def full(watch: PatternWatch) -> JobFeed:
     """A job whose window is full; the watch forgets it when this is let go."""
     feed = watch.follow(JOB)
     for at in range(SLOTS):
@@ -68,9 +69,11 @@ def test_a_failure_of_it_is_told_and_is_nobody_elses(caplog: pytest.LogCaptureFi
     access_that_fails = ModelAccess(source, access.open_model)
     watch = PatternWatch(PatternWatchConfig(), access_that_fails, access.clock)
     kept = full(watch)
+    kept.ask()
     with scoring_beside(watch) as thread:
         thread.join(PATIENCE_SECONDS)
+    kept.offer(windows_at(SLOTS))
+    assert (kept.take(), watch.report.jobs) == ((), {})
     assert [record.message for record in caplog.records] == [
         "pattern scoring has failed and is over; verdicts go on"
     ]
-    assert kept is not None

@@ -31,6 +31,13 @@ def test_a_whole_window_is_read_in_pieces_in_order() -> None:
     assert scoring.patterns().oddest_nats == 25.0
 
 
+def test_an_end_waits_for_one_piece_and_not_for_the_window() -> None:
+    model = FakeModel(served(1), Clock())
+    asked = iter([False, False, True])
+    JobScoring(JOB, model, handover_of(60), lambda: next(asked))
+    assert model.scorers[0].seen == list(range(20))
+
+
 def test_it_is_told_what_it_is_scored_with_and_what_fits() -> None:
     scoring = JobScoring(JOB, FakeModel(served(None), Clock()), handover_of(12))
     told = scoring.patterns()

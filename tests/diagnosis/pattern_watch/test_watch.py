@@ -203,6 +203,44 @@ def test_jobs_share_a_model_and_each_has_a_scorer_of_its_own() -> None:
     assert set(play.watch.report.jobs) == {JOB, JobName("other")}
 
 
+def test_a_job_that_cannot_be_scored_ends_alone_with_one_line_until_another_model_comes(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    play = Play()
+    other = play.watch.follow(JobName("other"))
+    play.access.promote(1)
+    for at in range(SLOTS):
+        other.offer(windows_at(at, nodes=5))
+    play.seconds(SLOTS + 4)
+    play.access.failing_rows.add(3)
+    play.seconds(10)
+    other.offer(windows_at(SLOTS, nodes=5))
+    play.seconds(1)
+    assert set(play.watch.report.jobs) == {JobName("other")}
+    assert play.access.opened[0].scorers[1].seen[-1] == SLOTS
+    assert play.counts["jobs_failed"] == 1
+    (line,) = [one.message for one in caplog.records if JOB in one.message]
+    assert line.startswith(f"job {JOB}: scoring has failed and is over for this job until another ")
+    assert r"IndexError('out of\nbounds') at watch.py:" in line
+    assert " > makings.py:" in line
+    assert play.feed.take() == ()
+    play.access.failing_rows.clear()
+    play.access.promote(2)
+    play.seconds(3)
+    assert play.watch.report.jobs[JOB].version == 2
+    assert play.seen()[-1] == play.at
+
+
+def test_a_turn_that_is_to_end_takes_up_no_further_job() -> None:
+    play = Play()
+    play.access.promote(1)
+    play.seconds(SLOTS + 2)
+    seen = list(play.seen())
+    play.watch.ending.set()
+    play.seconds(5)
+    assert play.seen() == seen
+
+
 @pytest.mark.parametrize("ratio", [0.0, -1.0, 1.5, float("nan")])
 def test_a_budget_that_is_none_is_refused(ratio: float) -> None:
     with pytest.raises(ValueError, match="budget_ratio"):

@@ -19,6 +19,7 @@ _COUNTS = {
     "slots_skipped": "Slots that were beyond what scoring may take, and were left out.",
     "scorers_built": "Times that a job was taken up anew: other rows, metrics or another model.",
     "models_refused": "Models in production that could not be used.",
+    "jobs_failed": "Times that the scoring of a job has ended by an error; the log says which.",
 }
 
 

@@ -48,7 +48,7 @@ class Handover:
 
 
 class JobFeed:
-    """An Onlooker in the thread that judges; `ask` and `take` are the other thread's."""
+    """An Onlooker in the thread that judges; all else is the other thread's."""
 
     def __init__(self, job: JobName, clock: Callable[[], float]) -> None:
         """`clock`: seconds, steady."""
@@ -102,6 +102,12 @@ class JobFeed:
         """Have the next handover hold everything."""
         with self._lock:
             self._is_wanted, self._layout = True, None
+
+    def leave(self) -> None:
+        """Copy nothing more, until asked again."""
+        with self._lock:
+            self._is_wanted, self._layout, self._whole = False, None, None
+            self._slots.clear()
 
     def take(self) -> Sequence[Handover]:
         """What has gathered, oldest first."""

@@ -38,4 +38,5 @@ class PatternReport:
     """Time that was spent scoring."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """`slots_scored`, `slots_skipped` (beyond the budget), `scorers_built` (for new rows, new
-    metrics and new models), `models_refused`."""
+    metrics and new models), `models_refused`, `jobs_failed` (times that scoring of a job has ended
+    by an error)."""

@@ -11,7 +11,7 @@ from paramedic.diagnosis.pattern_watch.report import JobPatterns
 from paramedic.models.registry.fit import fit_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from paramedic.diagnosis.pattern_watch.feed import Handover
     from paramedic.diagnosis.pattern_watch.serving import OpenedModel
@@ -26,8 +26,16 @@ _PIECE_SLOTS = 10
 class JobScoring:
     """Begins with whole windows, so that it knows at once what they still hold."""
 
-    def __init__(self, job: JobName, opened: OpenedModel, whole: Handover) -> None:
+    def __init__(
+        self,
+        job: JobName,
+        opened: OpenedModel,
+        whole: Handover,
+        is_ending: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`is_ending`: asked between two pieces, so that a long window holds up no end."""
         self._job = job
+        self._is_ending = is_ending
         self.opened = opened
         windows = whole.windows
         self._scorer = opened.scorer(windows, whole.description)
@@ -43,6 +51,8 @@ class JobScoring:
         """Score the slots of a handover."""
         windows = handover.windows
         for begin in range(0, handover.slots, _PIECE_SLOTS):
+            if self._is_ending():
+                return
             piece = slice(begin, min(begin + _PIECE_SLOTS, handover.slots))
             scores = self._scorer.advance(windows, piece)
             self._oddest = max((float(one[-1].max(initial=0)) for one in scores), default=0.0)
