@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from paramedic.api.settings.schema import CollectSettings, Settings
 from paramedic.api.wiring.collect_once import Settling, collect_once
 from paramedic.api.wiring.errors import PreflightError
+from paramedic.api.wiring.service_commands import INTERPRETER
 from paramedic.api.wiring.source_request import SourceRequest
 from paramedic.ingest.collect.status import CollectStatus, JobStatus
 from paramedic.ingest.contract import JobName
@@ -56,6 +59,26 @@ def test_a_source_that_can_never_work_ends_the_look_at_once() -> None:
     request = SourceRequest(exporters=Path("/nonexistent/hosts"))
     with pytest.raises(PreflightError, match="/nonexistent/hosts"):
         collect_once(request, Settings(), io.StringIO(), io.StringIO())
+
+
+@pytest.mark.connected
+def test_a_look_that_is_ended_early_names_the_address_that_refuses(tmp_path: Path) -> None:
+    (tmp_path / "hosts.txt").write_text("127.0.0.1:1\n")
+    asked = ("collect", "--once", "--exporters", "hosts.txt")
+    with subprocess.Popen(
+        [*INTERPRETER, *asked],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as looking:
+        assert looking.stderr is not None
+        refused = looking.stderr.readline().removeprefix("paramedic: ")
+        looking.send_signal(signal.SIGINT)
+        _out, rest = looking.communicate(timeout=20.0)
+    assert refused == "http://127.0.0.1:1/metrics gives nothing: Connection refused\n"
+    assert rest == f"paramedic: no job was found, so nothing would be published: {refused}"
+    assert looking.returncode == 1
 
 
 PAGE = "".join(

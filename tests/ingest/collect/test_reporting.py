@@ -215,6 +215,8 @@ def test_silence_and_its_end_are_told_in_turns(steps: list[tuple[str, bool]]) ->
             reporter.silent(origin, "refused", now)
         reporter.look(EMPTY, None, now)
         assert reporter.silent_origins == len(silent)
+        assert all(one in reporter.silence for one in silent)
+        assert reporter.silence.endswith("nothing: refused") == bool(silent)
         told = [line for line in lines if line.startswith(origin)]
         assert not told or ("again" in told[-1]) is answers
         turns = ["again" in line for line in told]

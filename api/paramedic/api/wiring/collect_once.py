@@ -42,8 +42,18 @@ def collect_once(request: SourceRequest, settings: Settings, stdout: TextIO, std
         tell(stdout, f"{json.dumps(line)}\n")
     if status.jobs:
         return 0
-    say(stderr, "no job was found, so nothing would be published")
+    say(stderr, nothing_found(status))
     return _NOTHING_FOUND
+
+
+def nothing_found(status: CollectStatus) -> str:
+    """That no job was found; an address that refuses is why, as far as anybody can tell.
+
+    >>> nothing_found(CollectStatus(silence="http://a gives nothing: Connection refused"))
+    'no job was found, so nothing would be published: http://a gives nothing: Connection refused'
+    """
+    found = "no job was found, so nothing would be published"
+    return f"{found}: {status.silence}" if status.silence else found
 
 
 def newest_batches(bus: MemoryBus) -> dict[JobName, TelemetryBatch]:

@@ -49,6 +49,12 @@ class Reporter:
         """How many origins do not answer now."""
         return len(self._silent)
 
+    @property
+    def silence(self) -> str:
+        """Who does not answer now, and why the first of them does not; empty if all do."""
+        origins = list(self._silent)
+        return _of_silence(origins, self._silent[origins[0]][0]) if origins else ""
+
     def heard(self, origin: str, now: float) -> None:
         """The origin has given a page."""
         if self._first_page_at is None:

@@ -247,6 +247,7 @@ class Collect:
             lag_seconds=counts.lag_seconds,
             waiting_messages=self._ports.waiting(),
             silent_origins=self._reporter.silent_origins,
+            silence=self._reporter.silence,
             strangers=router.strangers,
             hosts=hosts,
             gpus=gpus,

@@ -40,6 +40,8 @@ class CollectStatus:
     waiting_messages: int = 0
     """Messages that the bus has not taken yet."""
     silent_origins: int = 0
+    silence: str = ""
+    """Who of them gives nothing, and why the first does not; empty where all answer."""
     strangers: tuple[NodeName, ...] = ()
     """Nodes with host telemetry and no GPU that is known: their rows belong to no job."""
     hosts: int = 0
