@@ -77,6 +77,9 @@ model = fit(histories, bench.fit_settings, loggers=[logger])
 print(f"{len(model.metrics)} metrics, SHA-256 {model.digest()[:16]}…")
 
 # %%
+pd.Series(model.scores, name="score", dtype=object)
+
+# %%
 losses = pd.read_csv(Path(logger.log_dir) / "metrics.csv").dropna(subset="held_out_loss")
 figure, place = plt.subplots(figsize=(8, 3))
 place.plot(losses["epoch"] + 1, losses["held_out_loss"], marker="o")

@@ -22,6 +22,7 @@ from paramedic.models.histories.workbench import QUICK, RECORDINGS, REGISTRY, Wo
 from paramedic.models.history import JobHistory
 from paramedic.models.pattern.artifact import PatternArtifact
 from paramedic.models.registry.provenance import manifest_of_training
+from paramedic.models.training.fit_settings import FitSettings
 
 
 def history(job: str, nodes: int = 4) -> JobHistory:
@@ -49,7 +50,11 @@ def test_ones_own_recordings_and_registry_are_used(tmp_path: Path) -> None:
 def test_a_quick_run_touches_no_registry_of_ones_own(tmp_path: Path) -> None:
     bench = Workbench.of({QUICK: "1", REGISTRY: "/models"}, tmp_path, Path("/"))
     assert bench.registry_folder == tmp_path / "models"
-    assert bench.amount.seconds < Workbench.of({}, tmp_path, tmp_path).amount.seconds
+    whole = Workbench.of({}, tmp_path, tmp_path)
+    assert bench.amount.seconds < whole.amount.seconds
+    assert whole.fit_settings == FitSettings()
+    for name in ("windows", "windows_to_calibrate", "most_epochs"):
+        assert getattr(bench.fit_settings, name) < getattr(whole.fit_settings, name)
 
 
 @pytest.mark.long

@@ -38,12 +38,16 @@ class Amount:
     faulty: int
     seconds: int
     """Of each recording."""
-    windows: int
-    epochs: int
+    fit: FitSettings
 
 
-_WHOLE = Amount(healthy=6, faulty=12, seconds=900, windows=40_000, epochs=12)
-_SMALL = Amount(healthy=2, faulty=4, seconds=420, windows=2_000, epochs=2)
+_WHOLE = Amount(healthy=6, faulty=12, seconds=900, fit=FitSettings())
+_SMALL = Amount(
+    healthy=2,
+    faulty=4,
+    seconds=420,
+    fit=FitSettings(windows=2_000, windows_to_calibrate=10_000, most_epochs=2),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ class Workbench:
     @property
     def fit_settings(self) -> FitSettings:
         """For a training that takes some minutes, or seconds."""
-        return FitSettings(windows=self.amount.windows, most_epochs=self.amount.epochs)
+        return self.amount.fit
 
     def recordings(self) -> list[Path]:
         """One's own, or else some that are made up: healthy ones first, then those with a fault.
