@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paramedic.api.wiring.liveness import BeatingBus, BeatingStop, Pulse
+from paramedic.ingest.bus.embedded.broker import EmbeddedBroker
+from paramedic.ingest.bus.embedded.client import EmbeddedBus
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.contract import BusUnavailableError, Start, Topic
 
@@ -68,6 +71,21 @@ def test_a_silent_bus_is_alive_and_one_that_fails_is_not() -> None:
     with pytest.raises(BusUnavailableError):
         subscription.poll(0.0)
     assert not pulse.is_alive()
+
+
+def test_polls_that_come_back_empty_while_the_broker_is_away_are_no_sign(tmp_path: Path) -> None:
+    clock, path = Clock(), tmp_path / "bus.sock"
+    pulse = Pulse(clock)
+    with EmbeddedBroker(path):
+        bus = BeatingBus(EmbeddedBus(path), pulse)
+        subscription = bus.subscribe([Topic.EVENTS], Start.EARLIEST)
+    clock.now += 31.0
+    assert [subscription.poll(0.0) for _ in range(2)] == [[], []]
+    assert not pulse.is_alive()
+    with EmbeddedBroker(path):
+        subscription.poll(0.1)
+        assert pulse.is_alive()
+        subscription.close()
 
 
 def test_letting_go_reaches_the_bus() -> None:

@@ -148,6 +148,8 @@ def test_a_topic_that_vanishes_is_noticed_by_its_reader_in_bounded_time(
     later_seconds[0] = 100.0
     with pytest.raises(BusUnavailableError, match=f"went silent about {EVENTS}"):
         subscription.poll(0.1)
+    assert list(subscription.poll(0.1)) == [], "it is asked now and then, and not at every poll"
+    assert not subscription.bus_answers
     subscription.close()
     again = bus.subscribe([Topic.EVENTS], Start.LATEST)
     assert broker.topics[EVENTS] == 2

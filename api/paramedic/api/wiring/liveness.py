@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from paramedic.ingest.contract import Bus, Message, Publisher, Start, Subscription, Topic
 
@@ -41,6 +41,16 @@ class Beating(Protocol):
 
     def beat(self) -> None:
         """Give a sign."""
+        ...
+
+
+@runtime_checkable
+class KnowsItsBus(Protocol):
+    """A subscription whose polls come back empty for a while when its bus is away."""
+
+    @property
+    def bus_answers(self) -> bool:
+        """False while the bus is known to be away."""
         ...
 
 
@@ -87,8 +97,10 @@ class _BeatingSubscription:
 
     def poll(self, timeout_seconds: float) -> Sequence[Message]:
         """Messages that have arrived. Raises BusUnavailableError."""
-        messages = self._subscription.poll(timeout_seconds)
-        self._pulse.beat()
+        subscription = self._subscription
+        messages = subscription.poll(timeout_seconds)
+        if not isinstance(subscription, KnowsItsBus) or subscription.bus_answers:
+            self._pulse.beat()
         return messages
 
     def close(self) -> None:

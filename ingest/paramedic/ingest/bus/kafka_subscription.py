@@ -46,6 +46,11 @@ class KafkaSubscription:
             self.close()
             raise
 
+    @property
+    def bus_answers(self) -> bool:
+        """False while the broker is known to be away: a poll that brings nothing says no more."""
+        return self._silence.broker_answers
+
     def poll(self, timeout_seconds: float) -> Sequence[Message]:
         """Messages that have arrived, waiting at most the time-out for the first.
 

@@ -39,6 +39,11 @@ class EmbeddedSubscription:
         self._early: list[Message] = []
         self._link: Link | None = self._begin(timing.patience.connect_seconds)
 
+    @property
+    def bus_answers(self) -> bool:
+        """False while the broker is known to be away: a poll that brings nothing says no more."""
+        return self._link is not None
+
     def poll(self, timeout_seconds: float) -> Sequence[Message]:
         """Messages that have arrived, waiting at most the time-out for the first.
 
