@@ -145,7 +145,8 @@ class PatternWatch:
 
     def _score(self, feed: JobFeed, work: _Work, opened: OpenedModel) -> None:
         """Slots come in order: whole windows first where rows, metrics or the model changed."""
-        for handover in feed.take():
+        taken = feed.take()
+        for handover in taken:
             if handover.is_whole:
                 work.scoring = JobScoring(feed.job, opened, handover, self.ending.is_set)
                 self._counts["scorers_built"] += 1
@@ -154,7 +155,8 @@ class PatternWatch:
                 self._counts["slots_scored"] += 1
         skipped, work.skipped = feed.skipped - work.skipped, feed.skipped
         self._counts["slots_skipped"] += skipped
-        work.patterns = None if work.scoring is None else work.scoring.patterns()
+        if taken and work.scoring is not None:
+            work.patterns = work.scoring.patterns()
 
     def _say_how_it_is(self, works: Sequence[tuple[JobFeed, _Work]]) -> None:
         opened = self._models.current
