@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from diagnosis.routing.crew import Crew, accepted, sharded
 from diagnosis.synthetic import JOB, START, Scene
 from paramedic.diagnosis.routing.ledger import SlotKey
-from paramedic.ingest.contract import TelemetryBatch
+from paramedic.diagnosis.routing.outlet import Outlet
+from paramedic.diagnosis.routing.session import TOPICS, Session
+from paramedic.diagnosis.routing.sole import SoleMembership
+from paramedic.ingest.contract import Message, Start, Subscription, TelemetryBatch
 
 SECONDS = 40
 OUTAGE = 20
@@ -67,3 +72,55 @@ def test_time_that_a_member_spends_in_a_commit_is_no_silence() -> None:
     keys, _ = accepted(crew.slots())
     assert sorted(keys, key=lambda key: (key.second, key.shard)) == every_slot()
     assert member.counts["rows_left_out"] == 0
+
+
+class Cable:
+    """A subscription over a cable that can be cut; then polls come back empty."""
+
+    def __init__(self, subscription: Subscription) -> None:
+        self._subscription = subscription
+        self.bus_answers = True
+
+    def poll(self, timeout_seconds: float) -> Sequence[Message]:
+        return self._subscription.poll(timeout_seconds) if self.bus_answers else ()
+
+    def close(self) -> None:
+        self._subscription.close()
+
+
+class Alone:
+    """The only reader of a crew's bus, behind a cable."""
+
+    def __init__(self, crew: Crew) -> None:
+        self.crew = crew
+        self.cable = Cable(crew.bus.subscribe(TOPICS, Start.EARLIEST))
+        self._membership = SoleMembership(
+            self.cable, lambda: crew.now, lambda: False, poll_seconds=0.0, catch_up_seconds=30.0
+        )
+        outlet = Outlet(crew.bus.publisher())
+        self.session = Session(crew.config, self._membership, outlet, dict, shares_work=False)
+
+    def play(self, batches: list[TelemetryBatch]) -> None:
+        for second in sorted({batch.second for batch in batches}):
+            self.crew.publish([batch for batch in batches if batch.second == second])
+            self.turns(1)
+
+    def turns(self, count: int) -> None:
+        for _ in range(count):
+            self.crew.now += 1.0
+            self.session.turn(self._membership.poll(0.0), self.crew.now)
+
+
+def test_a_process_alone_closes_no_second_while_its_bus_is_away() -> None:
+    before, after = halves()
+    crew = Crew()
+    alone = Alone(crew)
+    alone.play(before)
+    alone.cable.bus_answers = False
+    alone.turns(60)
+    alone.cable.bus_answers = True
+    alone.play(after)
+    alone.turns(12)
+    keys, _ = accepted(crew.slots())
+    assert keys == every_slot()
+    assert alone.session.report().counts["rows_left_out"] == 0

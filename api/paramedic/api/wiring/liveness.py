@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
+from paramedic.ingest.bus.answering import bus_answers
 from paramedic.ingest.contract import Bus, Message, Publisher, Start, Subscription, Topic
 
 if TYPE_CHECKING:
@@ -41,16 +42,6 @@ class Beating(Protocol):
 
     def beat(self) -> None:
         """Give a sign."""
-        ...
-
-
-@runtime_checkable
-class KnowsItsBus(Protocol):
-    """A subscription whose polls come back empty for a while when its bus is away."""
-
-    @property
-    def bus_answers(self) -> bool:
-        """False while the bus is known to be away."""
         ...
 
 
@@ -97,9 +88,8 @@ class _BeatingSubscription:
 
     def poll(self, timeout_seconds: float) -> Sequence[Message]:
         """Messages that have arrived. Raises BusUnavailableError."""
-        subscription = self._subscription
-        messages = subscription.poll(timeout_seconds)
-        if not isinstance(subscription, KnowsItsBus) or subscription.bus_answers:
+        messages = self._subscription.poll(timeout_seconds)
+        if bus_answers(self._subscription):
             self._pulse.beat()
         return messages
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from paramedic.ingest.bus.answering import bus_answers
 from paramedic.ingest.bus.group import Claim, Delivery
 from paramedic.ingest.contract import Topic
 
@@ -43,10 +45,10 @@ class SoleMembership:
     def poll(self, timeout_seconds: float) -> Delivery:
         """What has arrived. Raises BusUnavailableError."""
         if self._has_begun:
-            return _delivery(self._subscription.poll(timeout_seconds))
+            return self._delivery(self._subscription.poll(timeout_seconds))
         self._has_begun = True
         backlog = sorted(self._gather(), key=lambda message: message.topic is not Topic.EVENTS)
-        return Delivery(gained=(Claim(ONLY_SHARE, {}),), messages=_delivery(backlog).messages)
+        return replace(self._delivery(backlog), gained=(Claim(ONLY_SHARE, {}),))
 
     def hold(self, share: int, topics: Collection[Topic]) -> None:
         """Nothing: the backlog is in order."""
@@ -76,6 +78,6 @@ class SoleMembership:
             gathered.extend(portion)
         return gathered
 
-
-def _delivery(messages: Collection[Message]) -> Delivery:
-    return Delivery(messages={ONLY_SHARE: tuple(messages)} if messages else {})
+    def _delivery(self, messages: Collection[Message]) -> Delivery:
+        by_share = {ONLY_SHARE: tuple(messages)} if messages else {}
+        return Delivery(messages=by_share, bus_answers=bus_answers(self._subscription))
