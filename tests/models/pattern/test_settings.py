@@ -32,6 +32,7 @@ def test_paces_of_less_than_a_slot_are_refused() -> None:
         PatternSettings(paces=(0, 4))
 
 
-def test_a_rotation_that_never_comes_round_is_refused() -> None:
-    with pytest.raises(ValueError, match="rotation_slots"):
-        PatternSettings(rotation_slots=0)
+@pytest.mark.parametrize("name", ["rotation_slots", "suspect_slots", "patch_slots", "block_slots"])
+def test_what_would_never_come_round_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be 1 or more"):
+        PatternSettings.of({name: 0})

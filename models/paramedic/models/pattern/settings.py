@@ -6,6 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 
 
+_COUNTS = (
+    "block_slots", "memory_blocks", "trust_blocks", "window_slots", "patch_slots", "newest_slots",
+    "rotation_slots", "suspect_slots",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class PatternSettings:
     """Features, network and decision. Slots are seconds unless the source is slower."""
@@ -64,21 +70,21 @@ class PatternSettings:
     """Without, only the oddest metric counts."""
 
     def __post_init__(self) -> None:
+        for name in _COUNTS:
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be 1 or more, not {getattr(self, name)}")
         if self.window_slots % self.patch_slots:
             raise ValueError(
                 f"window_slots ({self.window_slots}) must be a multiple of"
                 f" patch_slots ({self.patch_slots})"
             )
-        if self.newest_slots % self.patch_slots or not 0 < self.newest_slots <= self.window_slots:
+        if self.newest_slots % self.patch_slots or self.newest_slots > self.window_slots:
             raise ValueError(
                 f"newest_slots ({self.newest_slots}) must be a multiple of patch_slots"
                 f" ({self.patch_slots}) and in a window ({self.window_slots})"
             )
         if not self.paces or min(self.paces) < 1:
             raise ValueError(f"paces must be 1 or more, not {self.paces}")
-        for name in ("block_slots", "memory_blocks", "trust_blocks", "rotation_slots"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be 1 or more, not {getattr(self, name)}")
 
     def as_mapping(self) -> dict[str, int | float | str]:
         """Plain values, as an artifact keeps them."""
