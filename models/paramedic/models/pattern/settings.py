@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 
-
 _COUNTS = (
     "block_slots", "memory_blocks", "trust_blocks", "window_slots", "patch_slots", "newest_slots",
     "rotation_slots", "suspect_slots",
