@@ -42,6 +42,7 @@ UNKNOWN_TOPIC = 3
 MESSAGE_TOO_LARGE = 10
 NOT_AUTHORIZED = 29
 ALREADY_EXISTS = 36
+INVALID_RECORD = 87
 _LATEST = -1
 _CHECKSUM_AT, _ATTRIBUTES_AT, _RECORD_COUNT_AT = 17, 21, 57  # in a record batch of magic 2
 _VERSIONS = {
@@ -67,6 +68,7 @@ class ScriptedKafka:
         self.topics: dict[str, int] = {}
         self.limit_bytes: int | None = None
         """Record batches above it are refused, as `max.message.bytes` of a topic does."""
+        self.limit_error = MESSAGE_TOO_LARGE
         self.creation_error = 0
         """The code with which new topics are refused."""
         self.settings: dict[str, dict[str, str]] = {}
@@ -94,6 +96,12 @@ class ScriptedKafka:
             ),
         }
         return handlers[_REQUESTS[request.API_KEY]](request)
+
+    def forget(self) -> None:
+        """Come back with the topics and without their messages."""
+        with self._changed:
+            self._batches.clear()
+            self._ends.clear()
 
     def held_bytes(self, topic: str) -> int:
         """How much the record batches of a topic take."""
@@ -164,24 +172,24 @@ class ScriptedKafka:
             make(
                 name=topic.name,
                 partition_responses=[
-                    partition(
-                        index=one.index,
-                        error_code=self._append((topic.name, one.index), bytes(one.records)),
-                        base_offset=0,
-                        log_append_time_ms=-1,
-                    )
-                    for one in topic.partition_data
+                    self._produced(partition, topic.name, one) for one in topic.partition_data
                 ],
             )
             for topic in request.topic_data
         ]
         return ProduceResponse(responses=responses, throttle_time_ms=0)
 
+    def _produced(self, make: type, topic: str, data: Any) -> Any:
+        place = topic, data.index
+        first = self._ends[place]
+        error = self._append(place, bytes(data.records))
+        return make(index=data.index, error_code=error, base_offset=first, log_append_time_ms=-1)
+
     def _append(self, partition: Partition, records: bytes) -> int:
         if partition[1] >= self.topics.get(partition[0], 0):
             return UNKNOWN_TOPIC
         if self.limit_bytes is not None and len(records) > self.limit_bytes:
-            return MESSAGE_TOO_LARGE
+            return self.limit_error
         with self._changed:
             first = self._ends[partition]
             (count,) = struct.unpack_from(">i", records, _RECORD_COUNT_AT)

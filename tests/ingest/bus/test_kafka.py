@@ -101,7 +101,8 @@ def test_a_broker_that_goes_away_is_noticed_and_its_return_is_used(tmp_path: Pat
     assert outcome.stdout.splitlines() == [
         "publisher: 1 messages are not acknowledged",
         "subscription: it went silent about paramedic.events.v1",
-        "publisher: 1 messages were not taken",
+        "resets: 1",
+        "read: while it is away",
         "read: after its return",
     ]
     assert outcome.returncode == 0

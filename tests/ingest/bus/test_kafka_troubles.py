@@ -10,6 +10,7 @@ import pytest
 
 from paramedic.ingest.bus import kafka_publisher
 from paramedic.ingest.bus.kafka import KafkaBus
+from paramedic.ingest.bus.kafka_publisher import KafkaPublisher
 from paramedic.ingest.bus.kafka_settings import KafkaCompression, KafkaSettings
 from paramedic.ingest.contract import (
     BusUnavailableError,
@@ -21,6 +22,7 @@ from paramedic.ingest.contract import (
 )
 from servers.scripted_kafka import (
     ALREADY_EXISTS,
+    INVALID_RECORD,
     NOT_AUTHORIZED,
     ScriptedKafka,
     scripted_kafka,
@@ -50,7 +52,7 @@ def settings(broker: ScriptedKafka) -> KafkaSettings:
 
 
 @pytest.fixture
-def publisher(settings: KafkaSettings) -> Iterator[Publisher]:
+def publisher(settings: KafkaSettings) -> Iterator[KafkaPublisher]:
     publisher = KafkaBus(settings).publisher()
     yield publisher
     publisher.close()
@@ -68,6 +70,10 @@ def publish(publisher: Publisher, *payloads: bytes) -> None:
     for payload in payloads:
         publisher.publish(Topic.EVENTS, "k", payload)
     publisher.flush(PATIENCE_SECONDS)
+
+
+def held(settings: KafkaSettings) -> list[bytes]:
+    return [message.payload for message in KafkaBus(settings).held(Topic.EVENTS)]
 
 
 def test_topics_are_made_with_room_for_the_largest_message(
@@ -125,15 +131,59 @@ def test_a_batch_above_the_topics_limit_is_reported_once_and_the_next_is_taken(
 
 
 @pytest.mark.long
-def test_a_topic_that_vanishes_is_noticed_by_its_publisher_and_made_again(
-    broker: ScriptedKafka, publisher: Publisher
+def test_a_topic_that_vanishes_is_made_again_and_gets_what_was_on_its_way(
+    broker: ScriptedKafka, settings: KafkaSettings, publisher: KafkaPublisher
 ) -> None:
     publish(publisher, b"before")
     del broker.topics[EVENTS]
-    with pytest.raises(BusUnavailableError, match="1 messages were not taken"):
-        publish(publisher, b"lost")
-    publish(publisher, b"after")
+    broker.settings.clear()
+    publish(publisher, b"meanwhile", b"after")
     assert broker.topics[EVENTS] == 2
+    assert broker.settings == {EVENTS: settings.topic_options(Topic.EVENTS)["configs"]}
+    assert (publisher.bus_resets, publisher.lost_messages) == (1, 0)
+    assert held(settings)[-2:] == [b"meanwhile", b"after"]
+
+
+def test_a_broker_whose_offsets_begin_again_has_forgotten_everything_once(
+    broker: ScriptedKafka, publisher: KafkaPublisher
+) -> None:
+    keys = [f"key-{number}" for number in range(6)]
+    for resets in (0, 1, 2):
+        for key in 2 * keys:
+            publisher.publish(Topic.EVENTS, key, b"x")
+            publisher.publish(Topic.TELEMETRY, key, b"x")
+            publisher.flush(PATIENCE_SECONDS)
+        assert publisher.bus_resets == resets
+        broker.forget()
+
+
+@pytest.mark.long
+def test_what_a_broker_refuses_again_and_again_is_counted_and_the_rest_is_taken(
+    broker: ScriptedKafka, settings: KafkaSettings, publisher: KafkaPublisher
+) -> None:
+    broker.limit_bytes, broker.limit_error = 1000, INVALID_RECORD
+    publisher.publish(Topic.EVENTS, "k", bytes(5000))
+    with pytest.raises(BusUnavailableError, match="1 messages were not taken"):
+        publisher.flush(PATIENCE_SECONDS)
+    publish(publisher, b"small enough")
+    assert publisher.lost_messages == 1
+    assert held(settings) == [b"small enough"]
+
+
+@pytest.mark.long
+def test_what_was_not_acknowledged_is_sent_again_before_what_comes_later(
+    broker: ScriptedKafka, settings: KafkaSettings, publisher: KafkaPublisher
+) -> None:
+    broker.acknowledges.clear()
+    sent = [str(number).encode() for number in range(3)]
+    for payload in sent:
+        publisher.publish(Topic.EVENTS, "k", payload)
+    with pytest.raises(BusUnavailableError, match="3 messages are not acknowledged"):
+        publisher.flush(1.0)
+    broker.acknowledges.set()
+    publish(publisher, b"later")
+    assert list(dict.fromkeys(held(settings))) == [*sent, b"later"]
+    assert (publisher.bus_resets, publisher.lost_messages) == (0, 0)
 
 
 @pytest.mark.connected  # its time-outs take a second

@@ -66,7 +66,8 @@ class KafkaBus:
         finally:
             subscription.close()
 
-    def _ensure_topics(self) -> None:
+    def _ensure_topics(self) -> frozenset[str]:
+        """Make the topics that are missing, and give their names."""
         require_broker(self.settings, self._clock, self._pause)
         try:
             admin = KafkaAdminClient(**self.settings.connection())
@@ -75,23 +76,23 @@ class KafkaBus:
         except KafkaError as error:
             raise no_broker(self.settings, str(error)) from error
         try:
-            _create_missing(admin, self.settings)
+            return _create_missing(admin, self.settings)
         finally:
             admin.close()
 
 
-def _create_missing(admin: KafkaAdminClient, settings: KafkaSettings) -> None:
+def _create_missing(admin: KafkaAdminClient, settings: KafkaSettings) -> frozenset[str]:
     wanted = {topic.qualified(settings.prefix): topic for topic in Topic}
     try:
-        present = set(admin.list_topics())
-        for name, topic in sorted(wanted.items()):
-            if name not in present:
-                _create(admin, name, settings.topic_options(topic))
+        missing = wanted.keys() - set(admin.list_topics())
+        for name in sorted(missing):
+            _create(admin, name, settings.topic_options(wanted[name]))
     except KafkaError as error:
         raise BusUnavailableError(
             f"the topics {', '.join(sorted(wanted))} cannot be made at {settings.described()}:"
             f" {error}: create them there with {settings.partitions} partitions each"
         ) from error
+    return frozenset(missing)
 
 
 def _create(admin: KafkaAdminClient, topic: str, options: dict[str, object]) -> None:

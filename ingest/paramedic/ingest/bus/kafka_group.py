@@ -271,6 +271,7 @@ def _connect(settings: KafkaSettings, **options: object) -> KafkaConsumer:
             **settings.connection(),
             metrics_enabled=False,
             enable_auto_commit=False,
+            allow_auto_create_topics=False,
             auto_offset_reset="earliest",
             **options,
         )

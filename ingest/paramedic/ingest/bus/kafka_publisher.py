@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import TYPE_CHECKING
 
 from kafka import KafkaProducer, codec
 from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 
+from paramedic.ingest.bus.kafka_memory import BrokerMemory
 from paramedic.ingest.bus.kafka_settings import (
     KafkaCompression,
     KafkaSettings,
@@ -16,12 +20,18 @@ from paramedic.ingest.bus.kafka_settings import (
     no_broker,
 )
 from paramedic.ingest.bus.limits import encoded_key
+from paramedic.ingest.bus.unacknowledged import Parcel, Unacknowledged
 from paramedic.ingest.contract import BusSettingError, BusUnavailableError, Topic
+
+if TYPE_CHECKING:
+    from kafka.producer.future import RecordMetadata
 
 _LOG = logging.getLogger(__name__)
 _CLOSE_SECONDS = 1.0
 _SAY_SECONDS = 5.0
 """How often somebody who waits for the broker is told so."""
+_MOST_REFUSALS = 3
+"""A message that so many producers could not get taken is not tried again."""
 _PACKAGES = {
     KafkaCompression.GZIP: "Python's zlib",
     KafkaCompression.SNAPPY: "python-snappy",
@@ -40,26 +50,47 @@ class _Producer(KafkaProducer):  # type: ignore[misc]  # the library ships no ty
 
 
 class KafkaPublisher:
-    """Hands messages to the producer's thread and keeps count of what is on its way.
+    """Hands messages to the producer's thread and keeps them until the broker has them.
 
     A producer whose message the broker never took is replaced: after some failures (a broker that
-    forgot its producers, for one) it would refuse every further message.
+    forgot its producers, for one) it would refuse every further message. The new one sends what is
+    not acknowledged again, so a message may arrive twice. Topics that are gone are made anew.
     """
 
-    def __init__(self, settings: KafkaSettings, prepare: Callable[[], None]) -> None:
-        """`prepare` makes sure that a broker answers and the topics exist, or raises."""
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        prepare: Callable[[], Collection[str]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`prepare` makes sure that a broker answers and the topics exist, or raises; it gives the
+        names of those that were missing."""
         self._settings = settings
         self._prepare = prepare
-        self._renewal = threading.Lock()
+        self._clock = clock
+        self._sending = threading.Lock()
         self._broken = threading.Event()
-        self._changed = threading.Condition()
-        self._in_flight = 0
-        self._in_flight_bytes = 0
-        self._lost = 0
-        self._lost_reason = ""
+        self._outstanding = Unacknowledged()
+        self._memory = BrokerMemory()
+        self._producers = 0
+        """How many there have been before the present one; what they say of failures is old."""
+        self._refused = 0
+        self._refused_before = 0
+        """Of these, the ones that a flush has told of."""
+        self._reason = ""
         self._closed = False
         prepare()
         self._producer = _connect(settings)
+
+    @property
+    def lost_messages(self) -> int:
+        """Messages that were handed over and that the broker refused for good."""
+        return self._refused
+
+    @property
+    def bus_resets(self) -> int:
+        """How often the broker was found without what it had taken before."""
+        return self._memory.resets
 
     def publish(self, topic: Topic, key: str, payload: bytes) -> None:
         """Hand one message over.
@@ -69,41 +100,40 @@ class KafkaPublisher:
         """
         if self._closed:
             raise BusUnavailableError("this publisher is closed: make a new one")
-        encoded = encoded_key(topic, key, payload)
-        producer = self._working_producer()
-        self._wait_for_room(len(payload))
-        try:
-            future = producer.send(
-                topic.qualified(self._settings.prefix), value=payload, key=encoded
+        parcel = Parcel(topic, encoded_key(topic, key, payload), payload)
+        settings = self._settings
+        with self._sending:
+            self._mend()
+            number = self._outstanding.add(
+                parcel, settings.in_flight_limit_bytes, settings.connect_seconds
             )
-        except KafkaError as error:
-            self._left(len(payload))
-            raise no_broker(self._settings, str(error)) from error
-        future.add_callback(lambda _: self._left(len(payload)))
-        future.add_errback(lambda error: self._failed(len(payload), error))
+            if number is None:
+                raise no_broker(settings, self._what_is_missing())
+            try:
+                self._send(number, parcel)
+            except BusUnavailableError:
+                self._outstanding.remove(number)
+                raise
 
     def flush(self, timeout_seconds: float) -> None:
         """Wait until the broker has everything, and say every few seconds that it has not.
 
-        Raises BusUnavailableError after the time-out, or when the broker never took a message
-        that was handed over since the last flush.
+        Raises BusUnavailableError after the time-out, or when the broker refused a message that
+        was handed over since the last flush.
         """
-        with self._changed:
-            waited = 0.0
-            while not self._changed.wait_for(
-                lambda: self._in_flight == 0, min(_SAY_SECONDS, timeout_seconds - waited)
-            ):
-                waited += _SAY_SECONDS
-                reason = f"{self._in_flight} messages are not acknowledged"
-                if waited >= timeout_seconds:
-                    raise no_broker(self._settings, reason, timeout_seconds)
-                _LOG.warning("%s", no_answer_yet(self._settings, waited, reason))
-            if self._lost:
-                lost, self._lost = self._lost, 0
-                raise BusUnavailableError(
-                    f"{lost} messages were not taken by the broker at"
-                    f" {self._settings.described()}: {self._lost_reason}"
-                )
+        started = self._clock()
+        while not self._is_settled(started, timeout_seconds):
+            waited = self._clock() - started
+            if waited >= timeout_seconds:
+                raise no_broker(self._settings, self._what_is_missing(), waited)
+            _LOG.warning("%s", no_answer_yet(self._settings, waited, self._what_is_missing()))
+        refused = self._refused - self._refused_before
+        if refused:
+            self._refused_before += refused
+            raise BusUnavailableError(
+                f"{refused} messages were not taken by the broker at"
+                f" {self._settings.described()}: {self._reason}"
+            )
 
     def close(self) -> None:
         """Flush for a second, tell in the log what was lost, and disconnect."""
@@ -116,44 +146,72 @@ class KafkaPublisher:
             _LOG.warning("closing the publisher: %s", error)
         self._producer.close(timeout=_CLOSE_SECONDS)
 
-    def _working_producer(self) -> _Producer:
-        with self._renewal:
-            if self._broken.is_set():
-                _LOG.info("connecting to %s again", self._settings.described())
-                self._prepare()
-                self._producer.close(timeout=_CLOSE_SECONDS)
-                self._producer = _connect(self._settings)
-                self._broken.clear()
-            return self._producer
+    def _is_settled(self, started: float, timeout_seconds: float) -> bool:
+        """Wait for a while; a producer that turns out to be broken is replaced meanwhile."""
+        left = started + timeout_seconds - self._clock()
+        is_broken = self._broken.is_set
+        settled = self._outstanding.wait(is_broken, max(0.0, min(_SAY_SECONDS, left)))
+        if settled or self._closed or not is_broken():
+            return settled
+        try:
+            with self._sending:
+                self._mend()
+        except BusUnavailableError as error:
+            _LOG.debug("the producer is not replaced yet: %s", error)
+            return False
+        left = started + timeout_seconds - self._clock()
+        return self._outstanding.wait(is_broken, max(0.0, min(_SAY_SECONDS, left)))
 
-    def _wait_for_room(self, size_bytes: int) -> None:
-        with self._changed:
-            if not self._changed.wait_for(self._has_room, self._settings.connect_seconds):
-                raise no_broker(self._settings, f"{self._in_flight} messages are not acknowledged")
-            self._in_flight += 1
-            self._in_flight_bytes += size_bytes
+    def _mend(self) -> None:
+        """Replace a producer that is broken. Raises BusUnavailableError."""
+        if not self._broken.is_set():
+            return
+        _LOG.info("connecting to %s again", self._settings.described())
+        self._memory.made(self._prepare())
+        self._producers += 1
+        self._producer.close(timeout=_CLOSE_SECONDS)
+        self._producer = _connect(self._settings)
+        self._broken.clear()
+        for number, parcel in self._outstanding.all():
+            self._send(number, parcel)
 
-    def _has_room(self) -> bool:
-        return self._in_flight_bytes < self._settings.in_flight_limit_bytes
+    def _send(self, number: int, parcel: Parcel) -> None:
+        topic = parcel.topic.qualified(self._settings.prefix)
+        try:
+            future = self._producer.send(topic, value=parcel.payload, key=parcel.key)
+        except KafkaError as error:
+            # It may be that the topic is no more, which a new beginning mends.
+            self._broken.set()
+            raise no_broker(self._settings, str(error)) from error
+        future.add_callback(partial(self._taken, self._producers, number))
+        future.add_errback(partial(self._failed, self._producers, number))
 
-    def _left(self, size_bytes: int) -> None:
-        with self._changed:
-            self._in_flight -= 1
-            self._in_flight_bytes -= size_bytes
-            self._changed.notify_all()
+    def _taken(self, producer: int, number: int, record: RecordMetadata) -> None:
+        self._outstanding.remove(number)
+        if producer == self._producers:
+            self._memory.took(record.topic_partition, record.offset)
 
-    def _failed(self, size_bytes: int, error: Exception) -> None:
-        with self._changed:
-            self._lost += 1
-            self._lost_reason = self._explained(error)
+    def _failed(self, producer: int, number: int, error: Exception) -> None:
+        parcel = self._outstanding.get(number)
+        if parcel is None or producer != self._producers:
+            return
+        if not isinstance(error, KafkaTimeoutError):  # which says nothing of the message
+            parcel.refusals += 1
+        if isinstance(error, MessageSizeTooLargeError) or parcel.refusals >= _MOST_REFUSALS:
+            self._refused += 1
+            self._reason = self._explained(error)
+            self._outstanding.remove(number)
         self._broken.set()
-        self._left(size_bytes)
+        self._outstanding.wake()
 
     def _explained(self, error: Exception) -> str:
         if isinstance(error, MessageSizeTooLargeError):
             limit = self._settings.message_limit_bytes
             return f"larger than its topic allows: set max.message.bytes there to {limit}"
         return str(error)
+
+    def _what_is_missing(self) -> str:
+        return f"{len(self._outstanding)} messages are not acknowledged"
 
 
 def _connect(settings: KafkaSettings) -> _Producer:
@@ -168,6 +226,7 @@ def _connect(settings: KafkaSettings) -> _Producer:
             delivery_timeout_ms=int(settings.reconnect_seconds * 1000),
             max_request_size=settings.message_limit_bytes,
             compression_type=_codec(settings),
+            allow_auto_create_topics=False,  # it would make them with the broker's own settings
         )
     except KafkaTimeoutError as error:
         raise no_broker(settings) from error

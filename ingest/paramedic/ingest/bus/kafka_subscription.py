@@ -171,6 +171,7 @@ def _connect(settings: KafkaSettings) -> KafkaConsumer:
             metrics_enabled=False,
             group_id=None,
             enable_auto_commit=False,
+            allow_auto_create_topics=False,
             auto_offset_reset="earliest",
             fetch_max_wait_ms=int(settings.fetch_wait_seconds * 1000),
             max_partition_fetch_bytes=settings.message_limit_bytes,
