@@ -14,7 +14,8 @@ from paramedic.ingest.batch.decode import decode
 from paramedic.ingest.bus.memory import MemoryBus
 from paramedic.ingest.collect.configuration import CollectConfig
 from paramedic.ingest.collect.errors import NoSourceLeftError
-from paramedic.ingest.collect.service import run
+from paramedic.ingest.collect.inbox import Inbox
+from paramedic.ingest.collect.service import Collect, CollectPorts, run
 from paramedic.ingest.collect.status import CollectStatus
 from paramedic.ingest.contract import (
     Event,
@@ -164,6 +165,63 @@ def test_a_bus_that_is_away_at_first_gets_everything_when_it_comes() -> None:
 
     session.run(ScriptedSource(heal_later), config=CollectConfig(settle_seconds=0))
     assert len(session.messages(Topic.TELEMETRY)) == 17
+
+
+class Desk:
+    """The line of work alone, over a bus that forgets when a test says so."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock(START + 100.0)
+        self.lines: list[str] = []
+        self.told: list[Event] = []
+        self.resets = 0
+        cleaner = TakesAsItIs()
+        inbox = Inbox(10_000, 0.0, wait=lambda _condition, _seconds: True)
+        ports = CollectPorts(
+            cleaner,
+            self.clock,
+            self.lines.append,
+            self.lines.append,
+            self._publish,
+            resets=lambda: self.resets,
+            forgotten=lambda: 70 * self.resets,
+        )
+        self.collect = Collect(CollectConfig(), ports, inbox)
+        for second in range(20):
+            inbox.page(cleaner.raw(Host("a", labels=J).page(START + second)))
+
+    def turn(self, seconds_later: float) -> list[Event]:
+        """What is told in this turn."""
+        self.told.clear()
+        self.clock.pass_time(seconds_later)
+        self.collect.turn()
+        return list(self.told)
+
+    def _publish(self, topic: Topic, _key: str, payload: bytes) -> None:
+        if topic is Topic.EVENTS:
+            self.told.append(Event.from_json(payload))
+
+
+def test_a_bus_that_comes_back_empty_is_told_once_more_what_holds() -> None:
+    desk = Desk()
+    first = desk.turn(1.0)
+    assert [one.details.get("state", "joined") for one in first][-1] == "training"
+    desk.resets = 1
+    assert desk.turn(1.0) == first
+    assert desk.turn(1.0) == []
+    (line,) = [line for line in desk.lines if "come back" in line]
+    assert line.startswith("the bus has come back without the 70 messages")
+    assert line.endswith("what is known of 1 job is told to it again")
+    status = desk.collect.status()
+    assert (status.bus_resets, status.forgotten_messages) == (1, 70)
+
+
+def test_what_holds_is_told_again_before_a_bus_forgets_it_with_time() -> None:
+    desk = Desk()
+    first = desk.turn(1.0)
+    hours = [desk.turn(3600.0) for _ in range(13)]
+    assert [hour for hour in hours if hour] == [first, first]
+    assert not [line for line in desk.lines if "come back" in line]
 
 
 def test_the_snapshot_counts_what_was_done() -> None:

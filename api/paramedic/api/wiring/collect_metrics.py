@@ -26,6 +26,12 @@ def families_of(status: CollectStatus) -> Iterator[Metric]:
             ("facts", "Xids and other facts that were read.", status.facts),
             ("batches", "Telemetry batches that were published.", status.batches),
             ("events", "Events that were published.", status.events),
+            ("bus_resets", "Times the bus had lost what it had taken.", status.bus_resets),
+            (
+                "forgotten_messages",
+                "Messages of before those times, expired ones included.",
+                status.forgotten_messages,
+            ),
         ),
     )
     yield from _by_reason(status)
@@ -55,7 +61,7 @@ def _by_reason(status: CollectStatus) -> Iterator[Metric]:
         ("reason",),
         _alone(status.unpublished_rows),
     )
-    lost = "Lost for want of room, by what."
+    lost = "Lost, by what."
     yield counter(f"{_PREFIX}_dropped", lost, ("what",), _alone(status.dropped))
 
 

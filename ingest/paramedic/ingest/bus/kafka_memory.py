@@ -18,7 +18,10 @@ class BrokerMemory:
 
     def __init__(self) -> None:
         self._reached: dict[TopicPartition, int] = {}
+        self._taken = 0
         self.resets = 0
+        self.forgotten = 0
+        """Messages that were taken before a reset."""
 
     def took(self, partition: TopicPartition, offset: int) -> None:
         """The broker has acknowledged a message; one that does not say where gives an offset
@@ -28,6 +31,7 @@ class BrokerMemory:
         if offset <= self._reached.get(partition, -1):
             self._begin_anew()
         self._reached[partition] = offset
+        self._taken += 1
 
     def made(self, topics: Collection[str]) -> None:
         """Topics that were missing have been made."""
@@ -36,4 +40,6 @@ class BrokerMemory:
 
     def _begin_anew(self) -> None:
         self.resets += 1
+        self.forgotten += self._taken
+        self._taken = 0
         self._reached.clear()

@@ -30,6 +30,7 @@ _LOG = logging.getLogger(__name__)
 _CLOSE_SECONDS = 1.0
 _SAY_SECONDS = 5.0
 """How often somebody who waits for the broker is told so."""
+_RETRY_SECONDS = 0.5
 _MOST_REFUSALS = 3
 """A message that so many producers could not get taken is not tried again."""
 _PACKAGES = {
@@ -88,6 +89,11 @@ class KafkaPublisher:
         return self._refused
 
     @property
+    def forgotten_messages(self) -> int:
+        """Messages that the broker took and then forgot, with what had expired meanwhile."""
+        return self._memory.forgotten
+
+    @property
     def bus_resets(self) -> int:
         """How often the broker was found without what it had taken before."""
         return self._memory.resets
@@ -121,12 +127,18 @@ class KafkaPublisher:
         Raises BusUnavailableError after the time-out, or when the broker refused a message that
         was handed over since the last flush.
         """
-        started = self._clock()
-        while not self._is_settled(started, timeout_seconds):
-            waited = self._clock() - started
-            if waited >= timeout_seconds:
-                raise no_broker(self._settings, self._what_is_missing(), waited)
-            _LOG.warning("%s", no_answer_yet(self._settings, waited, self._what_is_missing()))
+        started = said = self._clock()
+        while not self._outstanding.wait(
+            self._can_be_mended, min(_SAY_SECONDS, started + timeout_seconds - self._clock())
+        ):
+            now = self._clock()
+            if now - started >= timeout_seconds:
+                raise no_broker(self._settings, self._what_is_missing(), now - started)
+            if now - said >= _SAY_SECONDS:
+                said = now
+                waited = now - started
+                _LOG.warning("%s", no_answer_yet(self._settings, waited, self._what_is_missing()))
+            self._try_to_mend(started + timeout_seconds)
         refused = self._refused - self._refused_before
         if refused:
             self._refused_before += refused
@@ -146,21 +158,18 @@ class KafkaPublisher:
             _LOG.warning("closing the publisher: %s", error)
         self._producer.close(timeout=_CLOSE_SECONDS)
 
-    def _is_settled(self, started: float, timeout_seconds: float) -> bool:
-        """Wait for a while; a producer that turns out to be broken is replaced meanwhile."""
-        left = started + timeout_seconds - self._clock()
-        is_broken = self._broken.is_set
-        settled = self._outstanding.wait(is_broken, max(0.0, min(_SAY_SECONDS, left)))
-        if settled or self._closed or not is_broken():
-            return settled
+    def _can_be_mended(self) -> bool:
+        return self._broken.is_set() and not self._closed
+
+    def _try_to_mend(self, deadline: float) -> None:
+        if not self._can_be_mended():
+            return
         try:
             with self._sending:
                 self._mend()
         except BusUnavailableError as error:
-            _LOG.debug("the producer is not replaced yet: %s", error)
-            return False
-        left = started + timeout_seconds - self._clock()
-        return self._outstanding.wait(is_broken, max(0.0, min(_SAY_SECONDS, left)))
+            _LOG.info("%s", error)
+            self._outstanding.wait(lambda: False, min(_RETRY_SECONDS, deadline - self._clock()))
 
     def _mend(self) -> None:
         """Replace a producer that is broken. Raises BusUnavailableError."""

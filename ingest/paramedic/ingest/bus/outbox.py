@@ -10,10 +10,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from paramedic.ingest.bus.losses import KnowsLosses
 from paramedic.ingest.contract import BusUnavailableError, ContractError, Publisher, Topic
 
 _LOG = logging.getLogger(__name__)
 _RETRY_SECONDS = 0.5
+_SETTLE_SECONDS = 5.0
+"""After so long without an acknowledgement the bus is in trouble."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Outbox:
         self._wait = wait if wait is not None else self._closing.wait
         self._thread = threading.Thread(target=self._send_all, name="outbox", daemon=True)
         self._publisher: Publisher | None = None
+        self._is_unsettled = False
+        """Whether the bus may not have taken yet what was handed over."""
         self.dropped = 0
         self.sent = 0
         self.trouble: str | None = None
@@ -60,6 +65,21 @@ class Outbox:
 
     def __len__(self) -> int:
         return len(self._letters)
+
+    @property
+    def lost(self) -> int:
+        """Letters that the publisher took over and the bus refused."""
+        return self._publisher.lost_messages if isinstance(self._publisher, KnowsLosses) else 0
+
+    @property
+    def forgotten(self) -> int:
+        """Letters that the bus took and has no more, at most."""
+        return self._publisher.forgotten_messages if isinstance(self._publisher, KnowsLosses) else 0
+
+    @property
+    def bus_resets(self) -> int:
+        """How often the bus was found without what it had taken."""
+        return self._publisher.bus_resets if isinstance(self._publisher, KnowsLosses) else 0
 
     def offer(self, topic: Topic, key: str, payload: bytes) -> None:
         """Take a message over; safe from any thread."""
@@ -87,18 +107,41 @@ class Outbox:
         return not self._letters and not self._thread.is_alive()
 
     def _send_all(self) -> None:
-        while (letter := self._next()) is not None:
-            if not self._send(letter):
-                self._letters.appendleft(letter)
+        while True:
+            letter = self._next()
+            if letter is not None:
+                if not self._send(letter):
+                    self._letters.appendleft(letter)
+                    break
+            elif self._closing.is_set() or not self._settle():
                 break
         if self._publisher is not None:
             self._publisher.close()
 
     def _next(self) -> Letter | None:
-        """The oldest letter, waiting for one; None when closed and empty."""
+        """The oldest letter, waiting for one; None when closed, or when there is time to settle."""
         with self._changed:
-            self._changed.wait_for(lambda: self._letters or self._closing.is_set())
+            self._changed.wait_for(
+                lambda: self._letters or self._is_unsettled or self._closing.is_set()
+            )
             return self._letters.popleft() if self._letters else None
+
+    def _settle(self) -> bool:
+        """See whether the bus has taken what was handed over, as nothing else waits.
+
+        A publisher may find out only now that it has to send again. False when there is no point
+        in it any more.
+        """
+        if self._publisher is None:
+            return True
+        try:
+            self._publisher.flush(_SETTLE_SECONDS)
+        except BusUnavailableError as error:
+            self.trouble = str(error)
+            return not self._wait(_RETRY_SECONDS)
+        self.trouble = None
+        self._is_unsettled = False
+        return True
 
     def _send(self, letter: Letter) -> bool:
         """Try until the bus takes the letter; False when there is no point any more."""
@@ -116,6 +159,6 @@ class Outbox:
                 self.dropped += 1
                 return True
             else:
-                self.trouble = None
+                self._is_unsettled = True
                 self.sent += 1
                 return True

@@ -71,5 +71,6 @@ class Unacknowledged:
     def wait(self, is_over: Callable[[], bool], timeout_seconds: float) -> bool:
         """Wait until there are none, or for something else; whether there are none."""
         with self._changed:
+            timeout_seconds = max(timeout_seconds, 0.0)
             self._changed.wait_for(lambda: not self._parcels or is_over(), timeout_seconds)
             return not self._parcels

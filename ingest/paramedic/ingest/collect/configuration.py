@@ -89,6 +89,8 @@ class CollectConfig:
     longer."""
     buffer_seconds: float = 60.0
     """How much telemetry is kept while the bus is away; the oldest is dropped and counted."""
+    retell_seconds: float = 6 * 3600.0
+    """How often what holds of the jobs is told again: a bus forgets events after some days."""
     queue_values: int = 4_000_000
     """Values that may wait to be cleaned; sources wait when there is no room, then lose a page."""
     queue_wait_seconds: float = 0.5
@@ -103,6 +105,6 @@ class CollectConfig:
             raise CollectSettingError(
                 f"settle_seconds is {self.settle_seconds}: choose from 0 to 1"
             )
-        for name in ("buffer_seconds", "queue_values", "progress_seconds"):
+        for name in ("buffer_seconds", "queue_values", "progress_seconds", "retell_seconds"):
             if getattr(self, name) <= 0:
                 raise CollectSettingError(f"{name} is {getattr(self, name)}: choose more than 0")

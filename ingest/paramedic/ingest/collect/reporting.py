@@ -87,6 +87,14 @@ class Reporter:
             verb = "joined" if change == "joined" else "left"
             self._note(f"job {job}: {some_names(nodes)} {verb}")
 
+    def forgotten(self, jobs: int, messages: int) -> None:
+        """The bus has come back empty, and what is known of the jobs is told to it again."""
+        number = f"{jobs} job" if jobs == 1 else f"{jobs} jobs"
+        self._tell(
+            f"the bus has come back without the {messages} messages that it had taken from here"
+            f" (expired ones included); what is known of {number} is told to it again"
+        )
+
     def look(self, status: CollectStatus, trouble: str | None, now: float) -> None:
         """Tell what has changed since the last look; `trouble` is what the bus says."""
         self._look_at_silence(now)

@@ -18,6 +18,7 @@ from paramedic.ingest.batch.encode import encode
 from paramedic.ingest.batch.key import message_key
 from paramedic.ingest.bus.outbox import Outbox
 from paramedic.ingest.collect.assembling import Assembler
+from paramedic.ingest.collect.chronicle import Chronicle
 from paramedic.ingest.collect.inbox import Inbox, Item, Silence
 from paramedic.ingest.collect.reporting import Reporter
 from paramedic.ingest.collect.routing import Router
@@ -61,6 +62,10 @@ class CollectPorts:
     """Messages that the bus has not taken yet."""
     lost: Callable[[], dict[str, int]] = dict
     """Messages that were dropped, by topic."""
+    resets: Callable[[], int] = lambda: 0
+    """How often the bus was found without what it had taken."""
+    forgotten: Callable[[], int] = lambda: 0
+    """Messages that it had taken before, at most."""
 
 
 def run(
@@ -95,7 +100,13 @@ def run(
         ).offer(topic, key, payload),
         trouble=lambda: telemetry.trouble or events.trouble,
         waiting=lambda: len(telemetry) + len(events),
-        lost=lambda: {"telemetry": telemetry.dropped, "events": events.dropped},
+        lost=lambda: {
+            "telemetry": telemetry.dropped + telemetry.lost,
+            "events": events.dropped + events.lost,
+        },
+        # Telemetry flows all the time, so it shows every reset, and events most of them.
+        resets=lambda: max(telemetry.bus_resets, events.bus_resets),
+        forgotten=lambda: telemetry.forgotten + events.forgotten,
     )
     inbox = Inbox(config.queue_values, config.queue_wait_seconds)
     collect = Collect(config, ports, inbox)
@@ -136,6 +147,10 @@ class Collect:
         self._assembler = Assembler(config.settle_seconds)
         self._reporter = Reporter(config, ports.tell, ports.note)
         self._counts = _Counts()
+        self._chronicle = Chronicle()
+        self._retold_at = ports.clock.monotonic_seconds()
+        self._resets = 0
+        """Of the bus, as far as they were answered."""
         self._reported = (ports.clock.monotonic_seconds(), CollectStatus())
         self._status = CollectStatus()
         self._look_at = 0.0
@@ -200,14 +215,29 @@ class Collect:
         self._tell_events(self._router.facts(facts))
 
     def _tell_events(self, events: Sequence[Event]) -> None:
+        self._chronicle.hear(events)
         for event in events:
-            key = message_key(event.job, _EVENTS_SHARD)
-            self._ports.publish(Topic.EVENTS, key, event.to_json())
+            self._publish(event)
             if event.details.get("state") == JobState.FINISHED.value:
                 self._assembler.forget(event.job)
         self._counts.events += len(events)
         if any(event.kind in (EventKind.JOB_STATE, EventKind.MEMBERSHIP) for event in events):
             self._reporter.events(events, self._snapshot)
+
+    def _publish(self, event: Event) -> None:
+        key = message_key(event.job, _EVENTS_SHARD)
+        self._ports.publish(Topic.EVENTS, key, event.to_json())
+
+    def _retell(self, now: float) -> None:
+        """Tell what holds again, when the bus has forgotten it and before it does so by itself."""
+        resets = self._ports.resets()
+        if resets == self._resets and now - self._retold_at < self._config.retell_seconds:
+            return
+        if resets != self._resets:
+            self._reporter.forgotten(self._chronicle.jobs, self._ports.forgotten())
+        self._resets, self._retold_at = resets, now
+        for event in self._chronicle.events():
+            self._publish(event)
 
     def _send(self, batches: Iterable[TelemetryBatch]) -> None:
         for batch in batches:
@@ -225,6 +255,7 @@ class Collect:
         if now < self._look_at:
             return
         self._look_at = now + _LOOK_SECONDS
+        self._retell(now)
         self._status = self._snapshot()
         self._reporter.look(self._status, self._ports.trouble(), now)
         at, before = self._reported
@@ -242,6 +273,8 @@ class Collect:
             rejected=dict(counts.rejected),
             unpublished_rows=dict(+router.leftovers.rows),
             dropped={**self._inbox.dropped, **self._ports.lost(), "batch": counts.refused},
+            bus_resets=self._ports.resets(),
+            forgotten_messages=self._ports.forgotten(),
             batches=counts.batches,
             events=counts.events,
             lag_seconds=counts.lag_seconds,

@@ -31,8 +31,12 @@ class CollectStatus:
     unpublished_rows: Mapping[str, int] = field(default_factory=dict)
     """Clean rows that belong nowhere, by reason (see Leftovers)."""
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """Lost for want of room, by what: `page`, `fact`, `silence` before cleaning, `telemetry`
-    and `events` before the bus, `batch` where the format does not take one."""
+    """Lost, by what: `page`, `fact`, `silence` for want of room before cleaning, `telemetry` and
+    `events` before the bus, `batch` where the format does not take one."""
+    bus_resets: int = 0
+    """How often the bus was found without what it had taken."""
+    forgotten_messages: int = 0
+    """What was on it then, with what had expired already."""
     batches: int = 0
     events: int = 0
     lag_seconds: float = 0.0
