@@ -127,3 +127,53 @@ def test_an_outbox_tells_why_the_bus_takes_nothing_and_when_it_does_again() -> N
     outbox.start()
     assert outbox.close(10.0)
     assert (troubles, outbox.trouble) == (["planned", "planned"], None)
+
+
+class ForgetfulPublisher(FlakyPublisher):
+    """Takes everything, finds out when it is flushed that the bus has it not, and counts that."""
+
+    def __init__(self, failing_flushes: int) -> None:
+        super().__init__(set())
+        self.failing_flushes = failing_flushes
+        self.lost_messages, self.forgotten_messages, self.bus_resets = 1, 20, 3
+
+    def flush(self, _timeout_seconds: float) -> None:
+        if self.failing_flushes:
+            self.failing_flushes -= 1
+            raise BusUnavailableError("1 message is not acknowledged")
+
+
+def test_what_the_bus_may_not_have_taken_is_asked_for_until_it_has() -> None:
+    publisher = ForgetfulPublisher(failing_flushes=3)
+    troubles: list[str | None] = []
+    settled = threading.Event()
+
+    def look(_seconds: float) -> bool:
+        troubles.append(outbox.trouble)
+        if not publisher.failing_flushes:
+            settled.set()
+        return False
+
+    outbox = Outbox(lambda: publisher, 10, wait=look)
+    outbox.offer(Topic.EVENTS, "job/0", b"x")
+    outbox.start()
+    assert settled.wait(10.0)
+    assert outbox.close(10.0)
+    assert (troubles, outbox.trouble) == (3 * ["1 message is not acknowledged"], None)
+    assert publisher.accepted == [b"x"]
+
+
+def test_what_the_publisher_knows_of_losses_is_passed_on() -> None:
+    outbox = Outbox(lambda: ForgetfulPublisher(0), 10)
+    assert (outbox.lost, outbox.forgotten, outbox.bus_resets) == (0, 0, 0)
+    outbox.offer(Topic.EVENTS, "job/0", b"x")
+    outbox.start()
+    assert outbox.close(10.0)
+    assert (outbox.lost, outbox.forgotten, outbox.bus_resets) == (1, 20, 3)
+
+
+def test_a_bus_that_never_takes_what_it_was_given_does_not_hold_up_the_end() -> None:
+    outbox = Outbox(lambda: ForgetfulPublisher(10**9), 10, wait=never_over)
+    outbox.offer(Topic.EVENTS, "job/0", b"x")
+    outbox.start()
+    assert outbox.close(10.0)

@@ -28,12 +28,6 @@ class MemoryBus(FailsOnRequest):
 
     def __init__(self, store: MessageStore | None = None) -> None:
         self._store = store or MessageStore(_EVERYTHING)
-        self.resets = 0
-
-    def forget(self) -> None:
-        """Come back empty, as a broker with a new disk does."""
-        self.resets += 1
-        self._store.clear()
 
     def publisher(self) -> MemoryPublisher:
         """A new publisher."""
@@ -53,14 +47,6 @@ class MemoryPublisher:
         self._bus = bus
         self._store = store
         self._closed = False
-        self._resets_before = bus.resets
-        self.lost_messages = 0
-        self.forgotten_messages = 0
-
-    @property
-    def bus_resets(self) -> int:
-        """How often the bus has forgotten what this publisher had given it."""
-        return self._bus.resets - self._resets_before
 
     def publish(self, topic: Topic, key: str, payload: bytes) -> None:
         """Append one message.

@@ -17,6 +17,8 @@ _LOG = logging.getLogger(__name__)
 _RETRY_SECONDS = 0.5
 _SETTLE_SECONDS = 5.0
 """After so long without an acknowledgement the bus is in trouble."""
+_LAST_SECONDS = 1.0
+"""The same at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ class Outbox:
                 if not self._send(letter):
                     self._letters.appendleft(letter)
                     break
-            elif self._closing.is_set() or not self._settle():
+            elif not (self._is_unsettled and self._settle()):
                 break
         if self._publisher is not None:
             self._publisher.close()
@@ -133,12 +135,12 @@ class Outbox:
         in it any more.
         """
         if self._publisher is None:
-            return True
+            return False
         try:
-            self._publisher.flush(_SETTLE_SECONDS)
+            self._publisher.flush(_LAST_SECONDS if self._closing.is_set() else _SETTLE_SECONDS)
         except BusUnavailableError as error:
             self.trouble = str(error)
-            return not self._wait(_RETRY_SECONDS)
+            return not (self._wait(_RETRY_SECONDS) or self._closing.is_set())
         self.trouble = None
         self._is_unsettled = False
         return True

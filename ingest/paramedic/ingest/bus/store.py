@@ -19,7 +19,6 @@ class MessageStore:
 
     def __init__(self, retention: Retention, clock: Clock = time.monotonic) -> None:
         self._clock = clock
-        self._retention = retention
         self._logs = {topic: RetainedLog(topic, retention) for topic in Topic}
         self._arrival = threading.Condition()
         self._listeners: list[Callable[[], None]] = []
@@ -62,11 +61,6 @@ class MessageStore:
         with self._arrival:
             self._arrival.wait_for(lambda: self._holds_news(positions), timeout_seconds)
             return self._read(positions, limit_bytes)
-
-    def clear(self) -> None:
-        """Let go of everything; offsets begin again."""
-        with self._arrival:
-            self._logs = {topic: RetainedLog(topic, self._retention) for topic in Topic}
 
     def expire(self) -> None:
         """Let go of what has become too old, in every topic."""
