@@ -12,7 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from kafka import KafkaAdminClient
 
+from paramedic.ingest.bus.group import Claim, Mark, Membership
 from paramedic.ingest.bus.kafka import KafkaBus
 from paramedic.ingest.bus.kafka_settings import KafkaSettings
 from paramedic.ingest.contract import BusUnavailableError, Start, Topic
@@ -73,6 +75,33 @@ def test_topics_that_exist_are_used_as_they_are(settings: KafkaSettings) -> None
     )
     assert len(arrivals(subscription, 1)) == 1
     subscription.close()
+
+
+def test_a_member_whose_topic_was_made_anew_is_given_its_share_anew(
+    settings: KafkaSettings,
+) -> None:
+    one = replace(settings, partitions=1)
+    publish(one, ["job/0"] * 20)
+    member = KafkaBus(one).join("g", [Topic.EVENTS, Topic.TELEMETRY], [Topic.EVENTS])
+    assert delivered(member, 20) == [Claim(0, {}), *range(20)]
+    assert member.commit({(0, Topic.TELEMETRY): Mark(15, 20)})
+    admin = KafkaAdminClient(**one.connection())
+    admin.delete_topics([Topic.TELEMETRY.qualified(one.prefix)])
+    admin.close()
+    publish(one, ["job/0"] * 3)
+    assert delivered(member, 3) == [Claim(0, {}), 0, 1, 2]
+    member.close()
+
+
+def delivered(member: Membership, messages: int) -> list[Claim | int]:
+    """Shares that are gained and offsets that are read, until there are so many messages."""
+    found: list[Claim | int] = []
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while sum(isinstance(one, int) for one in found) < messages and time.monotonic() < deadline:
+        delivery = member.poll(0.2)
+        found += delivery.gained
+        found += [one.offset for batch in delivery.messages.values() for one in batch]
+    return found
 
 
 def test_a_listener_that_does_not_speak_kafka_is_given_up_in_time() -> None:

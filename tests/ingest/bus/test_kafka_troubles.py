@@ -157,6 +157,24 @@ def test_a_broker_whose_offsets_begin_again_has_forgotten_everything_once(
         broker.forget()
 
 
+def test_a_reader_of_a_broker_that_has_forgotten_reads_it_from_its_beginning(
+    broker: ScriptedKafka, settings: KafkaSettings, publisher: KafkaPublisher
+) -> None:
+    now = [0.0]
+    subscription = KafkaBus(settings, clock=lambda: now[0]).subscribe([Topic.EVENTS], Start.LATEST)
+    publish(publisher, *(b"before" for _ in range(9)))
+    assert len(read_until(subscription, lambda messages: len(messages) == 9)) == 9
+    broker.forget()
+    publish(publisher, b"after")
+
+    def look_later(messages: list[Message]) -> bool:
+        now[0] += 2.0
+        return bool(messages)
+
+    assert read_until(subscription, look_later) == [b"after"]
+    subscription.close()
+
+
 @pytest.mark.long
 def test_what_a_broker_refuses_again_and_again_is_counted_and_the_rest_is_taken(
     broker: ScriptedKafka, settings: KafkaSettings, publisher: KafkaPublisher

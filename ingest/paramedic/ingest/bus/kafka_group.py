@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from kafka import ConsumerRebalanceListener, KafkaConsumer, TopicPartition
 from kafka.coordinator.assignors.range import RangePartitionAssignor
@@ -25,9 +26,14 @@ from kafka.structs import OffsetAndMetadata
 from paramedic.ingest.bus.group import Claim, Delivery, Marks
 from paramedic.ingest.bus.kafka_settings import KafkaSettings, no_broker
 from paramedic.ingest.bus.kafka_silence import KafkaSilence
-from paramedic.ingest.bus.kafka_subscription import lag_of, message_of, poll_failure
+from paramedic.ingest.bus.kafka_subscription import ends_before, lag_of, message_of, poll_failure
 from paramedic.ingest.contract import BusAddressError, BusUnavailableError, Message, Topic
 
+if TYPE_CHECKING:
+    from kafka.consumer.fetcher import ConsumerRecord
+
+_Changes = tuple[tuple[int, ...], tuple[Claim, ...]]
+"""Shares that are lost and gained."""
 _LOG = logging.getLogger(__name__)
 _CLOSE_MILLISECONDS = 2000
 _JUDGED = "{group}.judged"
@@ -114,7 +120,7 @@ class KafkaMembership:
             raise BusUnavailableError("this membership is closed: make a new one")
         try:
             batches = self._consumer.poll(timeout_ms=int(timeout_seconds * 1000))
-            lost, gained = self._take_assignment()
+            lost, gained = self._take_assignment() or self._take_reset(batches)
         except KafkaError as error:
             self._has_lost_the_broker = True
             raise poll_failure(self._settings, error) from error
@@ -195,10 +201,10 @@ class KafkaMembership:
                 " or let one process read everything (kafka.group = off)"
             )
 
-    def _take_assignment(self) -> tuple[tuple[int, ...], tuple[Claim, ...]]:
+    def _take_assignment(self) -> _Changes | None:
         news, expelled = self._assignment.take()
         if news is None:
-            return (), ()
+            return None
         before = self._shares
         self._shares = frozenset(partition.partition for partition in news)
         kept = frozenset() if expelled else before & self._shares
@@ -209,11 +215,44 @@ class KafkaMembership:
         self._consumer.resume(*(news - self._held))
         return tuple(sorted(before - kept)), claims
 
+    def _take_reset(self, batches: dict[TopicPartition, Sequence[ConsumerRecord]]) -> _Changes:
+        """A share whose offsets have begun again (its topic was made anew) is a new one.
+
+        What was committed speaks of messages that are no more. The share is read from its beginning
+        in the next poll, and what this one has brought of it is taken out of the batches.
+        """
+        anew = sorted({one.partition for one in self._next if self._went_back(one, batches)})
+        for share in anew:
+            partitions = list(self._partitions_of(share))
+            _LOG.warning("the topics of share %d have begun anew: it is read from there", share)
+            for partition, offset in self._beginnings(partitions).items():
+                self._next[partition] = offset
+                self._consumer.seek(partition, offset)
+                batches.pop(partition, None)
+            self.release(share)
+        return tuple(anew), tuple(Claim(share, {}) for share in anew)
+
+    def _went_back(
+        self, partition: TopicPartition, batches: Mapping[TopicPartition, Sequence[ConsumerRecord]]
+    ) -> bool:
+        if partition.partition not in self._shares:
+            return False
+        records, reached = batches.get(partition, ()), self._next[partition]
+        begins_before = bool(records) and records[0].offset < reached
+        return begins_before or ends_before(self._consumer, partition, reached)
+
+    def _beginnings(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        wait_milliseconds = int(self._settings.request_seconds * 1000)
+        first: Mapping[TopicPartition, int] = self._consumer.beginning_offsets(
+            partitions, timeout_ms=wait_milliseconds
+        )
+        return first
+
     def _claim(self, share: int) -> Claim:
         partitions = self._partitions_of(share)
         self._held.difference_update(partitions)
         wait_milliseconds = int(self._settings.request_seconds * 1000)
-        first = self._consumer.beginning_offsets(list(partitions), timeout_ms=wait_milliseconds)
+        first = self._beginnings(list(partitions))
         judged: dict[Topic, int] = {}
         for partition, topic in partitions.items():
             needed = self._consumer.committed(partition, timeout_ms=wait_milliseconds)

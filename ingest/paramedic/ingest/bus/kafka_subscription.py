@@ -21,6 +21,8 @@ from paramedic.ingest.contract import (
 )
 
 _LOG = logging.getLogger(__name__)
+_LOOK_SECONDS = 1.0
+"""How often it is looked for topics that were made anew."""
 
 
 class KafkaSubscription:
@@ -37,6 +39,7 @@ class KafkaSubscription:
         self._clock = clock
         self._topics = {topic.qualified(settings.prefix): topic for topic in topics}
         self._assigned: frozenset[TopicPartition] = frozenset()
+        self._looked_at = clock()
         self._closed = False
         self._consumer = _connect(settings)
         self._silence = KafkaSilence(settings, self._consumer, clock)
@@ -60,6 +63,7 @@ class KafkaSubscription:
         if self._closed:
             raise BusUnavailableError("this subscription is closed: make a new one")
         self._take_new_partitions()
+        self._begin_anew()
         try:
             batches = self._consumer.poll(timeout_ms=int(timeout_seconds * 1000))
         except KafkaError as error:
@@ -116,6 +120,21 @@ class KafkaSubscription:
             self._consumer.assign(list(self._assigned))
             self._seek(added, Start.EARLIEST)
 
+    def _begin_anew(self) -> None:
+        """Read topics that were made anew from their beginning; looked for now and then."""
+        now = self._clock()
+        if now - self._looked_at < _LOOK_SECONDS:
+            return
+        self._looked_at = now
+        shorter = [
+            one
+            for one in self._assigned
+            if ends_before(self._consumer, one, self._consumer.position(one, timeout_ms=0) or 0)
+        ]
+        if shorter:
+            _LOG.warning("%d partitions have begun anew: they are read from there", len(shorter))
+            self._seek(shorter, Start.EARLIEST)
+
     def _all_partitions(self) -> list[TopicPartition]:
         return [
             TopicPartition(topic, partition)
@@ -162,6 +181,16 @@ def lag_of(consumer: KafkaConsumer, partition: TopicPartition) -> int | None:
     if end is None or position is None:
         return None
     return max(0, int(end) - int(position))
+
+
+def ends_before(consumer: KafkaConsumer, partition: TopicPartition, offset: int) -> bool:
+    """Whether an assigned partition is shorter than what was read of it: its topic was made anew.
+
+    By what the last fetch told. Most brokers refuse to read beyond the end, and the library begins
+    anew by itself; some say that there is nothing.
+    """
+    end = consumer.highwater(partition)
+    return end is not None and 0 <= int(end) < offset
 
 
 def _connect(settings: KafkaSettings) -> KafkaConsumer:
