@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -23,7 +24,7 @@ from paramedic.diagnosis.contract import (
 from paramedic.diagnosis.detector import DetectorConfig
 from paramedic.diagnosis.judged_metrics import peers_part
 from paramedic.diagnosis.settings import DepartureSettings
-from paramedic.ingest.contract import Entity, Event, EventKind, NodeName
+from paramedic.ingest.contract import Entity, Event, EventKind, NodeName, Table, TelemetryBatch
 
 pytestmark = pytest.mark.long
 
@@ -117,6 +118,48 @@ def test_a_node_that_is_not_heard_while_its_peers_are_is_named_and_cleared() -> 
     assert fired.detected_at.timestamp() - START == 24
     assert "7 other nodes are heard" in fired.summary
     assert (resolved.status, resolved.id) == (Status.RESOLVED, fired.id)
+
+
+def late(crowd: Crowd, node: int, from_second: int, delay: Callable[[int], int]) -> list[Fact]:
+    """The crowd's batches; what a node says from a second on comes that many batches later."""
+    arrivals: list[tuple[int, int, Fact]] = []
+    for at, batch in enumerate(crowd.batches()):
+        own, others = (of_nodes(batch, lambda one: one == name(node)), batch)
+        if at >= from_second:
+            others = of_nodes(batch, lambda one: one != name(node))
+            arrivals.append((at + delay(at), 1, own))
+        arrivals.append((at, 0, others))
+    return [fact for *_, fact in sorted(arrivals, key=lambda one: one[:2])]
+
+
+def of_nodes(batch: TelemetryBatch, wanted: Callable[[NodeName], bool]) -> TelemetryBatch:
+    def part(table: Table) -> Table:
+        chosen = [at for at, node in enumerate(table.nodes) if wanted(node)]
+        return replace(
+            table,
+            nodes=tuple(table.nodes[at] for at in chosen),
+            indices=None if table.indices is None else tuple(table.indices[at] for at in chosen),
+            columns={m: tuple(column[at] for at in chosen) for m, column in table.columns.items()},
+        )
+
+    return replace(batch, tables=tuple(map(part, batch.tables)))
+
+
+@pytest.mark.parametrize("delay", [lambda _: 4, lambda _: 8, lambda at: 4 + at % 9])
+def test_a_node_whose_telemetry_comes_late_is_not_called_lost(delay: Callable[[int], int]) -> None:
+    facts = late(Crowd(seconds=120), 5, 15, delay)
+    fired = [one for one in judge([training(), *facts]) if one.fault is Family.TELEMETRY_LOST]
+    assert fired == []
+
+
+def test_a_node_that_comes_late_and_then_not_at_all_is_lost_a_time_out_after_the_last() -> None:
+    def ceases(at: int) -> int:
+        return 6 if at < 60 else 10**6
+
+    facts = late(Crowd(seconds=120), 5, 15, ceases)[:-60]
+    fired = [one for one in judge([training(), *facts]) if one.fault is Family.TELEMETRY_LOST]
+    assert [one.node for one in fired] == [name(5)]
+    assert 65 + 10 <= fired[0].detected_at.timestamp() - START <= 65 + 10 + 5
 
 
 def test_when_nobody_is_heard_no_node_is_named() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,8 +72,8 @@ class _Kind:
     second: int = 0
     """The newest slot."""
 
-    def hear(self, window: Window, timeout_seconds: float) -> None:
-        """Take the newest slot in."""
+    def hear(self, window: Window, timeout_seconds: float, late: Mapping[NodeName, int]) -> None:
+        """Take the newest slot in; `late` is when rows of a node came that were too late for it."""
         if window.rows is not self.rows:
             self._meet(window.rows)
         self.memory.arrange(self.nodes, _ONE)
@@ -80,6 +81,7 @@ class _Kind:
         seen = np.logical_or.reduceat(here, self.starts)
         self._note(seen, window.last_second)
         self._count_silence(seen, window, timeout_seconds)
+        self._excuse(late, window.last_second)
 
     @property
     def heard(self) -> NDArray[np.float64]:
@@ -118,6 +120,15 @@ class _Kind:
             silent[:] = 0
         self.second = second
 
+    def _excuse(self, late: Mapping[NodeName, int], second: int) -> None:
+        """What comes late is not lost: silence begins after it."""
+        if not late:
+            return
+        silent = self.memory.line(_Field.SILENT)
+        for at, node in enumerate(self.nodes):
+            if node in late:
+                silent[at] = min(silent[at], max(second - late[node], 0))
+
     def _lately_seconds(self, slot_seconds: int, timeout_seconds: float) -> float:
         """Who was heard so long ago counts as heard still: twice as long as it usually takes."""
         gap = np.minimum(self.memory.line(_Field.GAP), self.memory.line(_Field.GAP_BEFORE))
@@ -139,6 +150,9 @@ class _Kind:
         self.nodes = tuple(rows[at].node for at in starts)
 
 
+_NOBODY_LATE: Mapping[Entity, Mapping[NodeName, int]] = MappingProxyType({})
+
+
 class AbsenceWatch:
     """Follows which nodes of a job are heard of, slot by slot."""
 
@@ -146,8 +160,12 @@ class AbsenceWatch:
         self._timeout_seconds = timeout_seconds
         self._kinds: dict[Entity, _Kind] = {}
 
-    def judge(self, windows: Mapping[Entity, Window]) -> Iterator[Absence]:
-        """The nodes that have been missing for the time-out."""
+    def judge(
+        self,
+        windows: Mapping[Entity, Window],
+        late: Mapping[Entity, Mapping[NodeName, int]] = _NOBODY_LATE,
+    ) -> Iterator[Absence]:
+        """The nodes that have been missing for the time-out, and of which nothing came late."""
         missing: dict[NodeName, dict[Entity, int]] = {}
         second = 0
         for entity, window in windows.items():
@@ -155,7 +173,7 @@ class AbsenceWatch:
                 continue
             kind = self._kinds.setdefault(entity, _Kind())
             timeout = max(self._timeout_seconds, _FEWEST_SLOTS * window.slot_seconds)
-            kind.hear(window, timeout)
+            kind.hear(window, timeout, late.get(entity, {}))
             second = window.last_second
             for node, silent_seconds in kind.absent(timeout).items():
                 missing.setdefault(node, {})[entity] = silent_seconds

@@ -164,6 +164,11 @@ class JobDetector:
         self._follow_cadence(event)
         return (*over, *self._judge_event(event))
 
+    @property
+    def rows_late(self) -> int:
+        """Rows that came after their second was judged, and were not used."""
+        return self._windows.counters().late
+
     def adopt(self, verdicts: Sequence[Verdict]) -> None:
         """Take these verdicts for the open ones: a predecessor has told them."""
         self._state.docket.adopt(verdicts)
@@ -264,7 +269,9 @@ class JobDetector:
             return
         yield from self._judge_ranks(second)
         windows = {kind: self._windows.window_at(kind, second) for kind in KINDS}
-        yield from self._state.machines.judge(windows, self._state.picture, self._state.docket)
+        late = {kind: self._windows.late(kind) for kind in KINDS}
+        state = self._state
+        yield from state.machines.judge(windows, late, state.picture, state.docket)
 
     def _judge_ranks(self, second: int) -> Iterator[Verdict]:
         picture, settings = self._state.picture, self._config.straggler

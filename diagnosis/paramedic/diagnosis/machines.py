@@ -18,8 +18,9 @@ from paramedic.diagnosis.finding import Trouble, moment
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from paramedic.diagnosis.absence import Absence
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.docket import Docket
     from paramedic.diagnosis.finding import Finding
@@ -44,13 +45,21 @@ class MachineWatch:
         self.absences = AbsenceWatch(self.settings.telemetry_timeout_seconds)
 
     def judge(
-        self, windows: Mapping[Entity, Window], picture: JobPicture, docket: Docket
+        self,
+        windows: Mapping[Entity, Window],
+        late: Mapping[Entity, Mapping[NodeName, int]],
+        picture: JobPicture,
+        docket: Docket,
     ) -> Iterator[Verdict]:
-        """What the newest slot decides; windows of GPUs and nodes that end in one slot."""
+        """What the newest slot decides; windows of GPUs and nodes that end in one slot.
+
+        `late` is when rows of a node last came too late.
+        """
         gpus = windows[Entity.GPU]
         if not gpus.rows:
             return
-        yield from self._judge_absences(windows, picture, docket)
+        absences = self.absences.judge(windows, late)
+        yield from self._judge_absences(absences, gpus.last_second, picture, docket)
         second = gpus.last_second
         if picture.is_past(second) or not picture.is_fit(second, self.settings):
             return
@@ -65,11 +74,10 @@ class MachineWatch:
         yield from self._acquit(docket, second, gpus.slot_seconds)
 
     def _judge_absences(
-        self, windows: Mapping[Entity, Window], picture: JobPicture, docket: Docket
+        self, absences: Iterable[Absence], second: int, picture: JobPicture, docket: Docket
     ) -> Iterator[Verdict]:
-        for absence in self.absences.judge(windows):
+        for absence in absences:
             yield from _report(finding_of_absence(absence, picture.generation), picture, docket)
-        second = windows[Entity.GPU].last_second
         for node in _open(docket, Trouble.UNHEARD):
             if self.absences.is_back(node):
                 reason = f"the telemetry of {node} comes again"

@@ -110,6 +110,18 @@ def test_a_job_that_is_silent_for_long_is_forgotten() -> None:
     assert crew.members[0].session.report().jobs == 0
 
 
+def test_rows_that_come_late_are_counted_beyond_the_life_of_their_job() -> None:
+    crew = crew_of_one(RoutingConfig(idle_seconds=100.0))
+    batches = list(Scene(ranks=4, seconds=20).batches())
+    crew.publish([*batches, batches[5]])
+    crew.turns(3)
+    rows = sum(len(table.nodes) for table in batches[5].tables)
+    assert crew.members[0].counts["rows_late"] == rows
+    crew.turns(120)
+    report = crew.members[0].session.report()
+    assert (report.jobs, report.counts["rows_late"]) == (0, rows)
+
+
 def test_marks_follow_what_is_needed_and_what_is_done() -> None:
     crew = crew_of_one(RoutingConfig(rewind_seconds=20.0))
     for batch in Scene(seconds=60).batches():

@@ -61,6 +61,21 @@ def test_a_late_sample_is_counted_and_not_used(windows: JobWindows, node_batch: 
     assert [key.node for key in window.rows] == ["a", "b"]
 
 
+def test_who_comes_late_is_remembered_until_the_node_leaves(
+    windows: JobWindows, node_batch: Batches, membership: Callable[..., Event]
+) -> None:
+    feed(windows, node_batch, "ab", range(START, START + 10))
+    windows.accept(node_batch(START + 2, {"a": 2.0}), START + 11.0)
+    expected = {"a": START + 6}
+    assert windows.late(Entity.NODE) == expected
+    resumed = JobWindows.resume(WindowConfig(), windows.snapshot())
+    assert resumed.late(Entity.NODE) == expected
+    assert not windows.late(Entity.GPU)
+    windows.membership(membership("left", "a"))
+    assert not windows.late(Entity.NODE)
+    assert resumed.late(Entity.NODE) == expected
+
+
 def test_a_sample_within_the_lateness_is_used(windows: JobWindows, node_batch: Batches) -> None:
     feed(windows, node_batch, "ab", range(START, START + 6))
     windows.accept(node_batch(START + 3, {"a": 9.0}), START + 6.5)

@@ -20,6 +20,7 @@ _COUNTS = {
     "slots_published": "Dense slots of shards, published to whoever diagnoses the job.",
     "slots_accepted": "Dense slots that were new.",
     "slots_repeated": "Dense slots that had come before, and were left out.",
+    "rows_late": "Rows that came after their second was judged; what is late is not lost.",
     "rows_left_out": "Rows of large jobs that came too late, or from a clock nobody believes.",
     "shares_gained": "Shares of the work that were taken over.",
     "shares_lost": "Shares of the work that went to another process.",

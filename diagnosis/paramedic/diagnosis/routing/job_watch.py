@@ -12,7 +12,8 @@ from paramedic.ingest.contract import Event, EventKind, Topic
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from paramedic.diagnosis.contract import Detector, Verdict
+    from paramedic.diagnosis.contract import Verdict
+    from paramedic.diagnosis.detector import JobDetector
     from paramedic.diagnosis.routing.told import Told
     from paramedic.ingest.contract import Message, TelemetryBatch
 
@@ -30,7 +31,7 @@ class JobWatch:
 
     def __init__(
         self,
-        detector: Detector,
+        detector: JobDetector,
         rewind_seconds: float,
         judged: Mapping[Topic, int],
         told: Told,
@@ -44,6 +45,11 @@ class JobWatch:
         self._trails = {topic: Trail(rewind_seconds) for topic in (Topic.TELEMETRY, Topic.SLOTS)}
         self.heard_at = 0.0
         """When something last came, by the clock of `now`."""
+
+    @property
+    def rows_late(self) -> int:
+        """Rows that came too late to be used."""
+        return self._detector.rows_late
 
     def judge(
         self, message: Message, fact: TelemetryBatch | Event, now: float

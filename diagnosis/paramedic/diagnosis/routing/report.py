@@ -20,8 +20,9 @@ class RoutingReport:
     """By topic, messages that are published and not yet judged, as far as the broker has told."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """`verdicts`, `dead_letters`, `sent_home` (messages under a key that is not their job's),
-    `slots_published`, `slots_accepted`, `slots_repeated`, `rows_left_out`, `shares_gained`,
-    `shares_lost`, `commits`, `commits_refused`, `bus_losses`."""
+    `slots_published`, `slots_accepted`, `slots_repeated`, `rows_late` (of jobs of one shard),
+    `rows_left_out` (of larger jobs), `shares_gained`, `shares_lost`, `commits`,
+    `commits_refused`, `bus_losses`."""
 
     def to_json(self) -> bytes:
         """One line of JSON."""

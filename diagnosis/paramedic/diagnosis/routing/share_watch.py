@@ -75,6 +75,8 @@ class ShareWatch:
         self._jobs: dict[JobName, JobWatch] = {}
         self._shards: dict[tuple[JobName, int], ShardWatch] = {}
         self._gates: dict[JobName, SlotGate] = {}
+        self._rows_late = 0
+        """Of jobs that are forgotten."""
         self._done: dict[Topic, int] = {}
         self.ledger = SlotLedger(config.slot_memory_seconds)
 
@@ -93,6 +95,7 @@ class ShareWatch:
         return {
             "slots_accepted": self.ledger.accepted,
             "slots_repeated": self.ledger.repeated,
+            "rows_late": self._rows_late + sum(job.rows_late for job in self._jobs.values()),
             "rows_left_out": sum(shard.rows_left_out for shard in self._shards.values()),
         }
 
@@ -117,7 +120,7 @@ class ShareWatch:
             self._let_through(gate, now)
         oldest = now - self._config.idle_seconds
         for job in [job for job, watch in self._jobs.items() if watch.heard_at < oldest]:
-            del self._jobs[job]
+            self._rows_late += self._jobs.pop(job).rows_late
             self._gates.pop(job, None)
             self.ledger.forget(job)
         self._shards = {one: w for one, w in self._shards.items() if w.heard_at >= oldest}

@@ -16,10 +16,12 @@ from paramedic.ingest.windows.tables import TableBlock
 from paramedic.ingest.windows.timeline import Place, Timeline
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
-    from paramedic.ingest.contract import TelemetryBatch
+    from paramedic.ingest.contract import NodeName, TelemetryBatch
     from paramedic.ingest.windows.clocks import RebasedClock
     from paramedic.ingest.windows.configuration import WindowConfig
 
@@ -45,6 +47,9 @@ class JobWindows:
         self._slots = {
             entity: EntitySlots(entity, config.room, parts.get(entity)) for entity in Entity
         }
+        self._late: dict[Entity, dict[NodeName, int]] = {entity: {} for entity in Entity}
+        for entity, nodes in (snapshot.late if snapshot else {}).items():
+            self._late[entity].update(nodes)
         self._plans = Plans()
         self._tally = Tally(snapshot.counts if snapshot else None)
 
@@ -65,6 +70,7 @@ class JobWindows:
             timeline=self._timeline.snapshot(),
             slots=tuple(slots.snapshot() for slots in self._slots.values()),
             counts=self._tally.snapshot(),
+            late={entity: dict(nodes) for entity, nodes in self._late.items()},
         )
 
     def accept(self, batch: TelemetryBatch, arrived_seconds: float) -> None:
@@ -105,6 +111,8 @@ class JobWindows:
             self._timeline.clocks.forget([gone])
             for slots in self._slots.values():
                 slots.forget(lambda row: row[0] == gone)
+            for nodes in self._late.values():
+                nodes.pop(gone, None)
 
     def resample(self, sampling_seconds: int) -> None:
         """Go on with slots of this width; what was seen in slots of another width is let go.
@@ -165,6 +173,11 @@ class JobWindows:
             slot_seconds=config.sampling_seconds,
         )
 
+    def late(self, entity: Entity) -> Mapping[NodeName, int]:
+        """Nodes whose rows have come too late to be used, and at which closed second they did so
+        last: what comes late is not lost."""
+        return self._late[entity]
+
     def rebased_clocks(self) -> tuple[RebasedClock, ...]:
         """The nodes whose clock is off and whose seconds are moved, by name."""
         return self._timeline.clocks.rebased()
@@ -210,7 +223,10 @@ class JobWindows:
             chosen = chosen[place.members[table.members[chosen]]]
         self._tally.add(place.fate, chosen.size)
         self._tally.add("rebased", chosen.size if place.is_rebased else 0)
-        if place.fate is Fate.ACCEPTED:
+        if place.fate is Fate.LATE:
+            here = self.watermark or place.second
+            self._late[table.entity].update((node, here) for node, _ in table.rows(chosen))
+        elif place.fate is Fate.ACCEPTED:
             self._write_rows(table, block, chosen, place.second)
 
     def _write_rows(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from paramedic.ingest.contract import JobName
+from paramedic.ingest.contract import Entity, JobName, NodeName
 from paramedic.ingest.windows.roster import RosterSnapshot
 from paramedic.ingest.windows.slots import SlotsSnapshot
 from paramedic.ingest.windows.timeline import TimelineSnapshot
@@ -21,3 +22,5 @@ class WindowsSnapshot:
     timeline: TimelineSnapshot
     slots: tuple[SlotsSnapshot, ...]
     counts: Counter[str]
+    late: Mapping[Entity, Mapping[NodeName, int]] = field(default_factory=dict)
+    """See JobWindows.late."""
