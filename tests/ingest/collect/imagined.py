@@ -63,6 +63,7 @@ class TakesAsItIs:
     def __init__(self) -> None:
         self.pages: dict[int, CleanPage] = {}
         self.blind: tuple[NodeFact, ...] = ()
+        self.silences: list[tuple[str, float]] = []
 
     def raw(self, page: CleanPage) -> RawPage:
         """The raw page that will be cleaned into this one."""
@@ -73,7 +74,8 @@ class TakesAsItIs:
     def clean(self, page: RawPage) -> CleanPage:
         return self.pages[int(page.values[0])]
 
-    def silent(self, _origin: str, _now_seconds: float) -> tuple[NodeFact, ...]:
+    def silent(self, origin: str, now_seconds: float) -> tuple[NodeFact, ...]:
+        self.silences.append((origin, now_seconds))
         return self.blind
 
 

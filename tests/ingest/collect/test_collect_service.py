@@ -175,8 +175,10 @@ class Desk:
         self.lines: list[str] = []
         self.told: list[Event] = []
         self.resets = 0
-        cleaner = TakesAsItIs()
-        inbox = Inbox(10_000, 0.0, wait=lambda _condition, _seconds: True)
+        self.cleaner = cleaner = TakesAsItIs()
+        wall = self.clock.wall_seconds
+        inbox = Inbox(10_000, 0.0, wait=lambda _condition, _seconds: True, wall=wall)
+        self.inbox = inbox
         ports = CollectPorts(
             cleaner,
             self.clock,
@@ -222,6 +224,14 @@ def test_what_holds_is_told_again_before_a_bus_forgets_it_with_time() -> None:
     hours = [desk.turn(3600.0) for _ in range(13)]
     assert [hour for hour in hours if hour] == [first, first]
     assert not [line for line in desk.lines if "come back" in line]
+
+
+def test_a_silence_that_waits_for_its_turn_is_judged_by_when_it_was_said() -> None:
+    desk = Desk()
+    desk.turn(1.0)
+    desk.inbox.silent("a", NodeName("a"), "timed out")
+    desk.turn(30.0)
+    assert desk.cleaner.silences == [("a", START + 101.0)]
 
 
 def test_the_snapshot_counts_what_was_done() -> None:

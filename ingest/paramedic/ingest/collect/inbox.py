@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paramedic.ingest.sources.port import NodeFact, RawPage
@@ -24,6 +25,8 @@ class Silence:
     origin: str
     default_node: NodeName | None
     reason: str
+    said_at: float = field(default=0.0, compare=False)
+    """Unix seconds; it may wait for its turn."""
 
 
 Item = RawPage | NodeFact | Silence
@@ -41,11 +44,13 @@ class Inbox:
         limit_values: int,
         wait_seconds: float,
         wait: Callable[[threading.Condition, float], bool] = threading.Condition.wait,
+        wall: Callable[[], float] = time.time,
     ) -> None:
-        """`wait(condition, seconds)` is replaced in tests, where nobody makes room meanwhile."""
+        """`wall` gives Unix seconds. `wait(condition, seconds)` is replaced in tests, where nobody makes room meanwhile."""
         self._limit_values = limit_values
         self._wait_seconds = wait_seconds
         self._wait = wait
+        self._wall = wall
         self._items: deque[Item] = deque()
         self._values = 0
         self._changed = threading.Condition()
@@ -62,7 +67,7 @@ class Inbox:
 
     def silent(self, origin: str, default_node: NodeName | None, reason: str) -> None:
         """The source was asked and gave nothing this time."""
-        self._put(Silence(origin, default_node, reason), "silence")
+        self._put(Silence(origin, default_node, reason, self._wall()), "silence")
 
     def take(self, timeout_seconds: float) -> list[Item]:
         """Everything that waits, waiting at most the time-out for the first."""

@@ -108,7 +108,7 @@ def run(
         resets=lambda: max(telemetry.bus_resets, events.bus_resets),
         forgotten=lambda: telemetry.forgotten + events.forgotten,
     )
-    inbox = Inbox(config.queue_values, config.queue_wait_seconds)
+    inbox = Inbox(config.queue_values, config.queue_wait_seconds, wall=clock.wall_seconds)
     collect = Collect(config, ports, inbox)
     watch(collect.status)
     threads = SourceThreads(sources, inbox)
@@ -209,8 +209,8 @@ class Collect:
 
     def _take_silence(self, silence: Silence) -> None:
         self._reporter.silent(silence.origin, silence.reason, self._now())
-        now = self._ports.clock.wall_seconds()
-        facts = self._ports.cleaner.silent(silence.origin, now)
+        # Not now: pages that are older may have waited as long, and are late and not missing.
+        facts = self._ports.cleaner.silent(silence.origin, silence.said_at)
         self._counts.facts += len(facts)
         self._tell_events(self._router.facts(facts))
 
