@@ -46,7 +46,8 @@ class Inbox:
         wait: Callable[[threading.Condition, float], bool] = threading.Condition.wait,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        """`wall` gives Unix seconds. `wait(condition, seconds)` is replaced in tests, where nobody makes room meanwhile."""
+        """`wait(condition, seconds)` is replaced in tests, where nobody makes room meanwhile;
+        `wall` gives Unix seconds."""
         self._limit_values = limit_values
         self._wait_seconds = wait_seconds
         self._wait = wait
