@@ -221,3 +221,13 @@ def test_silence_and_its_end_are_told_in_turns(steps: list[tuple[str, bool]]) ->
         assert not told or ("again" in told[-1]) is answers
         turns = ["again" in line for line in told]
         assert all(one is not other for one, other in pairwise(turns))
+
+
+def test_machines_of_one_name_are_told_once() -> None:
+    reporter, lines = new()
+    reporter.heard("a", 0.0)
+    for now, twins in enumerate(((), ("n1", "n2"), ("n1",), (), ("n3",)), 20):
+        named = tuple(map(NodeName, twins))
+        reporter.look(replace(status_of("llama"), twins=named), None, float(now))
+    (line,) = lines
+    assert line.startswith("n1, n2 are the names of machines in different jobs at once")

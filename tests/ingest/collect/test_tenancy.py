@@ -184,3 +184,70 @@ def test_moves_tell_exactly_who_is_a_member(
     }
     assert members == told
     assert members == {(job, node) for node in "abc" for job in tenancy.jobs_of(NodeName(node))}
+
+
+A = NodeName("a")
+
+
+def said(tenancy: Tenancy, second: int, **jobs: str) -> None:
+    """What origins say of the GPUs of a host `a`: the jobs that their labels name."""
+    for origin, job in jobs.items():
+        page = Host("a", labels={"hpc_job": job} if job else {}).page(START + second)
+        (table,) = page.tables
+        in_use = gpus_in_use(table, SETTINGS)
+        tenancy.observe(page.second, table, page.labels, in_use, origin)
+
+
+def test_two_machines_of_one_name_are_each_in_the_job_that_their_own_origin_names() -> None:
+    tenancy = new()
+    for second in range(60):
+        said(tenancy, second, north="x", south="y")
+        if second == 1:
+            assert moves(tenancy) == [("x", "a", True), ("y", "a", True)]
+    assert moves(tenancy) == []
+    assert [tenancy.job_of(A, 0, origin) for origin in ("north", "south")] == ["x", "y"]
+    assert tenancy.twins == ("a",)
+    assert (tenancy.gpus_of(JobName("x")), tenancy.gpus_of(JobName("y"))) == (2, 2)
+
+
+def test_when_one_of_them_is_not_heard_any_more_the_name_is_the_other_ones() -> None:
+    tenancy = new()
+    for second in range(10):
+        said(tenancy, second, north="x", south="y")
+    moves(tenancy)
+    for second in range(10, 40):
+        said(tenancy, second, south="y")
+    assert moves(tenancy) == [("x", "a", False)]
+    assert tenancy.twins == ()
+    assert tenancy.job_of(A, 1, "south") == "y"
+
+
+def test_an_exporter_that_names_no_job_speaks_of_the_machine_that_the_other_names() -> None:
+    tenancy = new()
+    for second in range(10):
+        said(tenancy, second, dcgm="x", smi="")
+    assert moves(tenancy) == [("x", "a", True)]
+    assert tenancy.job_of(A, 0, "smi") == "x"
+    assert tenancy.twins == ()
+
+
+def test_a_job_that_one_origin_names_sooner_than_another_makes_no_twin_that_stays() -> None:
+    tenancy = new()
+    for second in range(40):
+        first = "x" if second < 20 else "y"
+        said(tenancy, second, prometheus="x" if second < 23 else "y", exporter=first)
+    assert moves(tenancy) == [("y", "a", True)]
+    assert tenancy.twins == ()
+    assert tenancy.gpus_of(JobName("y")) == 2
+
+
+def test_a_twin_that_is_not_heard_for_long_has_left() -> None:
+    tenancy = new()
+    for second in range(10):
+        said(tenancy, second, north="x", south="y")
+    moves(tenancy)
+    for second in (200, 320):
+        said(tenancy, second, north="x")
+        tenancy.expire(START + second)
+        assert moves(tenancy) == ([] if second == 200 else [("y", "a", False)])
+    assert tenancy.twins == ()

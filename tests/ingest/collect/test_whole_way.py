@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.collect.imagined import START, Host
+from ingest.collect.imagined import START, Host, page_of
 from paramedic.ingest.cleaning.port import CleanPage
 from paramedic.ingest.collect.assembling import Assembler
 from paramedic.ingest.collect.configuration import CollectConfig
@@ -116,6 +116,24 @@ def test_a_past_that_comes_at_once_is_published_in_order() -> None:
     slots = [batch.second - START for batch in played.batches if batch.job == "x"]
     assert slots == sorted(slots)
     assert set(slots) == set(range(slots[0], 60))
+
+
+def test_machines_of_one_name_in_two_jobs_are_published_in_both_without_a_flood() -> None:
+    twins = {job: Host("a", gpus=1, labels={"hpc_job": job}) for job in "xy"}
+    pages = [
+        (float(second), page)
+        for second in range(SECONDS)
+        for page in (
+            *(page_of([twin], START + second, job) for job, twin in twins.items()),
+            Host("a").node_page(START + second),
+        )
+    ]
+    played = play(pages)
+    changes = Counter(str(e.details.get("state") or e.details.get("change")) for e in played.events)
+    assert changes == {"starting": 2, "joined": 2, "training": 2}
+    for job in "xy":
+        assert sum(count for cell, count in played.cells.items() if cell[0] == job) == SECONDS - 3
+    assert played.router.leftovers.rows["no_job"] == SECONDS, "nothing says whose host rows are"
 
 
 def test_a_collect_that_starts_anew_finds_the_same_jobs() -> None:

@@ -43,6 +43,7 @@ class Reporter:
         self._strangers_at = 0.0
         """Since when they have been the same."""
         self._are_strangers_told = False
+        self._are_twins_told = False
 
     @property
     def silent_origins(self) -> int:
@@ -105,6 +106,7 @@ class Reporter:
         )
         if is_early:
             return
+        self._look_at_twins(status.twins)
         if status.jobs:
             self._look_at_strangers(status.strangers, now)
         elif not status.gpus:
@@ -158,6 +160,17 @@ class Reporter:
         self._tell(
             f"host telemetry of {hosts} matches no job: {some_names(strangers)} "
             "(no GPU telemetry names the same node)"
+        )
+
+    def _look_at_twins(self, twins: tuple[NodeName, ...]) -> None:
+        if not twins or self._are_twins_told:
+            return
+        self._are_twins_told = True
+        verb = "is the name" if len(twins) == 1 else "are the names"
+        self._tell(
+            f"{some_names(twins)} {verb} of machines in different jobs at once: each is followed in"
+            " its own job by its GPUs, and what host exporters say is left out (give machines names"
+            " of their own)"
         )
 
     def _look_at_bus(self, trouble: str | None) -> None:

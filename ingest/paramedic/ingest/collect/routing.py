@@ -66,7 +66,7 @@ class Router:
     def route(self, page: CleanPage) -> tuple[list[Event], list[Routed]]:
         """What a page says, as events and as rows of jobs."""
         repeats = self._observe(page)
-        events = [*self._follow(page.second), *self._attribute(page.facts)]
+        events = [*self._follow(page.second), *self._attribute(page.facts, page.origin)]
         routed = [
             one
             for number, table in enumerate(page.tables)
@@ -93,7 +93,7 @@ class Router:
         for table in page.tables:
             if table.entity is Entity.GPU:
                 in_use = gpus_in_use(table, self.tenancy.settings)
-                self.tenancy.observe(page.second, table, page.labels, in_use)
+                self.tenancy.observe(page.second, table, page.labels, in_use, page.origin)
                 repeated |= self._repeats.repeated(page.origin, page.second, table)
         return repeated
 
@@ -135,7 +135,7 @@ class Router:
     def _division(self, origin: str, number: int, table: Table) -> Division:
         known = self._divisions.get((origin, number))
         if known is None or not known.holds_for(table, self.tenancy.version):
-            known = self._divisions[origin, number] = divide(table, self.tenancy)
+            known = self._divisions[origin, number] = divide(table, self.tenancy, origin)
             if table.entity is Entity.NODE:
                 self._jobless -= set(table.nodes)
                 self._jobless |= {node for node in table.nodes if not self.tenancy.jobs_of(node)}
@@ -163,14 +163,14 @@ class Router:
         self.leftovers.rows["faster_than_grid"] += len(share.rows) - len(first.rows)
         return first
 
-    def _attribute(self, facts: Iterable[NodeFact]) -> Iterator[Event]:
+    def _attribute(self, facts: Iterable[NodeFact], origin: str = "") -> Iterator[Event]:
         """Events of the facts. Those of a node without a job wait for one for a while."""
         fresh = list(facts)
         if self._facts and self._frontier > self._facts_tried_at:
             self._facts_tried_at = self._frontier
             fresh, self._facts = [*self._facts, *fresh], deque()
         for fact in fresh:
-            jobs = self._jobs(fact)
+            jobs = self._jobs(fact, origin)
             for job in jobs:
                 yield event_of(
                     job, fact.kind, fact.timestamp_seconds, fact.details, fact.node, fact.gpu
@@ -178,8 +178,8 @@ class Router:
             if not jobs:
                 self._keep(fact)
 
-    def _jobs(self, fact: NodeFact) -> tuple[JobName, ...]:
-        of_gpu = None if fact.gpu is None else self.tenancy.job_of(fact.node, fact.gpu)
+    def _jobs(self, fact: NodeFact, origin: str) -> tuple[JobName, ...]:
+        of_gpu = None if fact.gpu is None else self.tenancy.job_of(fact.node, fact.gpu, origin)
         jobs = self.tenancy.jobs_of(fact.node) if of_gpu is None else (of_gpu,)
         return tuple(job for job in jobs if job in self.lives.announced)
 

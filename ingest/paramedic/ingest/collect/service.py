@@ -282,6 +282,7 @@ class Collect:
             silent_origins=self._reporter.silent_origins,
             silence=self._reporter.silence,
             strangers=router.strangers,
+            twins=router.tenancy.twins,
             hosts=hosts,
             gpus=gpus,
             jobs={

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,11 +54,14 @@ class Division:
         )
 
 
-def divide(table: Table, tenancy: Tenancy) -> Division:
-    """Find the shares of a table: GPU rows by their own job, node rows by every job of the node."""
+def divide(table: Table, tenancy: Tenancy, origin: str = "") -> Division:
+    """Find the shares of a table: GPU rows by their own job, node rows by every job of the node.
+
+    Nothing says of which machine the node rows are whose name several bear: they are left out.
+    """
     rows: dict[Shard, list[int]] = defaultdict(list)
     ownerless = 0
-    for row, jobs in enumerate(_owners(table, tenancy)):
+    for row, jobs in enumerate(_owners(table, tenancy, origin)):
         ownerless += not jobs
         for job in jobs:
             size = tenancy.size_of(job)
@@ -92,10 +96,10 @@ def taken(table: Table, share: Share) -> Table:
     )
 
 
-def _owners(table: Table, tenancy: Tenancy) -> Iterable[tuple[JobName, ...]]:
+def _owners(table: Table, tenancy: Tenancy, origin: str) -> Iterable[tuple[JobName, ...]]:
     if table.entity is not Entity.GPU:
-        return map(tenancy.jobs_of, table.nodes)
-    jobs = map(tenancy.job_of, table.nodes, table.indices or ())
+        return (() if tenancy.has_twin(n) else tenancy.jobs_of(n) for n in table.nodes)
+    jobs = map(tenancy.job_of, table.nodes, table.indices or (), repeat(origin))
     return (() if job is None else (job,) for job in jobs)
 
 

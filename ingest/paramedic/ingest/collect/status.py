@@ -48,6 +48,8 @@ class CollectStatus:
     """Who of them gives nothing, and why the first does not; empty where all answer."""
     strangers: tuple[NodeName, ...] = ()
     """Nodes with host telemetry and no GPU that is known: their rows belong to no job."""
+    twins: tuple[NodeName, ...] = ()
+    """Names that several machines bear, whose labels name different jobs."""
     hosts: int = 0
     gpus: int = 0
     jobs: Mapping[JobName, JobStatus] = field(default_factory=dict)
