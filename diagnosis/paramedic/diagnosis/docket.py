@@ -188,7 +188,7 @@ def _firing(job: JobName, finding: Finding) -> Verdict:
 def _tells(one: Verdict | Finding) -> tuple[object, ...]:
     """What people would act on."""
     action = one.action if isinstance(one, Verdict) else one.recommendation
-    return (one.scope, one.fault, one.severity, one.phase, action)
+    return (one.scope, one.fault, one.severity, one.phase, action.recommended)
 
 
 def _worse(known: Verdict, finding: Finding) -> Verdict:
