@@ -9,12 +9,12 @@ import pytest
 from diagnosis.known_errors.telling import JOB, asked, event, name, xid
 from diagnosis.playing import arrival, firing, tell
 from ingest.synthetic.clusters import configured
-from paramedic.diagnosis.contract import Fault, Status, Verdict
+from paramedic.diagnosis.contract import Fault, RecommendedAction, Status, Verdict
 from paramedic.diagnosis.detector import DetectorConfig
 from paramedic.ingest.contract import Event, EventKind, JobName, TelemetryBatch
 from paramedic.ingest.synthetic.cluster import SyntheticCluster
 from paramedic.ingest.synthetic.configuration import Observation, Weather
-from paramedic.ingest.synthetic.faults.plan import FaultPlan
+from paramedic.ingest.synthetic.faults.plan import FaultPlan, Symptom
 
 pytestmark = pytest.mark.long
 
@@ -32,6 +32,15 @@ def played(seconds: int, lone_xids_per_gpu_day: float, *faults: FaultPlan) -> li
 
 def test_the_lone_codes_of_a_healthy_cluster_raise_nothing() -> None:
     assert played(240, 600.0) == []
+
+
+def test_the_codes_and_wishes_of_a_broken_gpu_name_it_with_the_drivers_action() -> None:
+    told = (Symptom("xid_79", 1.0), Symptom("wants_reset", 1.0))
+    lost = FaultPlan("gpu_card_drop", name(2), 1, onset=30, symptoms=told)
+    (fired, updated, *_) = played(60, 0.0, lost)
+    assert of_a_gpu([fired, updated]) == [(Fault.GPU_CARD_DROP, name(2), 1)] * 2
+    assert fired.action.recommended is RecommendedAction.REBOOT_NODE
+    assert updated.action.recommended is RecommendedAction.RESET_GPU
 
 
 def of_a_gpu(verdicts: list[Verdict]) -> list[tuple[Fault, str | None, int | None]]:
