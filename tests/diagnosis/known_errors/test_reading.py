@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from paramedic.diagnosis.known_errors.reading import (
     shipped_known_errors,
 )
 
+PAGE = Path(__file__).parents[3] / "docs" / "known-errors.md"
 WHOLE = """
 name = "something"
 meaning = "It means something."
@@ -128,6 +130,13 @@ def test_a_users_file_is_read_from_its_place(tmp_path: Path) -> None:
     assert known is not None
     assert known.severity is Severity.P1
     assert known_errors_with(None) is shipped_known_errors()
+
+
+def test_the_example_of_the_documentation_can_be_laid_over_what_ships() -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    read = laid_over(example)
+    assert read.find(Kind.XID, 173) is not None
+    assert [one.at_least for one in read.rules() if "repeated" in one.key] == [10.0]
 
 
 FIELDS = ("name", "cause", "severity", "action", "at_least", "severity_if", "metric", "code", "id")

@@ -52,7 +52,11 @@ class MetricRules:
 
     def over(self, window: Window, held: Mapping[Place, set[str]]) -> Iterator[tuple[Place, str]]:
         """Which of the states that lasted are seen to be zero now."""
-        rows = {Place(row.node, row.index): at for at, row in enumerate(window.rows)}
+        rows = {
+            Place(row.node, row.index): at
+            for at, row in enumerate(window.rows if held else ())
+            if (row.node, row.index) in held
+        }
         for place, metrics in held.items():
             for metric in sorted(metrics.intersection(window.metrics)):
                 row = rows.get(place)
@@ -65,10 +69,12 @@ class MetricRules:
             if metric not in window.metrics:
                 continue
             column = window.values[:, window.metrics.index(metric), :]
-            before = np.fmax.reduce(column[:, -1 - _SLOTS_BACK : -1], axis=1, initial=np.nan)
-            grown = column[:, -1] - before
-            for row in np.flatnonzero(grown > 0).tolist():
-                yield _place(window, row), metric, float(grown[row])
+            counted = np.flatnonzero(column[:, -1] > 0)
+            recent = column[counted, -1 - _SLOTS_BACK :]
+            before = np.fmax.reduce(recent[:, :-1], axis=1, initial=np.nan)
+            grown = recent[:, -1] - before
+            for at in np.flatnonzero(grown > 0).tolist():
+                yield _place(window, int(counted[at])), metric, float(grown[at])
 
     def grown(self, place: Place, metric: str, growth: float, at: datetime) -> Report | None:
         """What so much growth tells, if it is enough for a rule."""
