@@ -19,7 +19,11 @@ from paramedic.diagnosis.comparable import comparable_part, judged_part
 from paramedic.diagnosis.contract import Fault
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.exits import judge_exit
-from paramedic.diagnosis.finding import Trouble, moment
+from paramedic.diagnosis.finding import Subject, Trouble, moment
+from paramedic.diagnosis.known_errors.memory import KnownErrorMemory
+from paramedic.diagnosis.known_errors.reading import shipped_known_errors
+from paramedic.diagnosis.known_errors.settings import KnownErrorSettings
+from paramedic.diagnosis.known_errors.watch import KnownErrorWatch
 from paramedic.diagnosis.liveness import Liveness
 from paramedic.diagnosis.machines import KINDS, MachineWatch
 from paramedic.diagnosis.onlooker import NOBODY
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
 
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.finding import Finding
+    from paramedic.diagnosis.known_errors.entry import KnownErrors
     from paramedic.diagnosis.onlooker import Onlooker
     from paramedic.diagnosis.straggler import Slowness
     from paramedic.ingest.contract import Event, JobName, TelemetryBatch
@@ -63,6 +68,8 @@ class DetectorConfig:
     standstill: StandstillSettings = field(default_factory=StandstillSettings)
     straggler: StragglerSettings = field(default_factory=StragglerSettings)
     departure: DepartureSettings = field(default_factory=DepartureSettings)
+    known_error: KnownErrorSettings = field(default_factory=KnownErrorSettings)
+    known_errors: KnownErrors = field(default_factory=shipped_known_errors)
 
     def build(self, job: JobName, onlooker: Onlooker = NOBODY) -> JobDetector:
         """A detector that has seen nothing yet."""
@@ -98,6 +105,8 @@ class DetectorState:
     picture: JobPicture = field(default_factory=JobPicture)
     pace: Pace = field(default_factory=Pace)
     sight: JobSight = field(default_factory=JobSight)
+    told: KnownErrorMemory = field(default_factory=KnownErrorMemory)
+    """What drivers and counters told of known errors."""
     judged_stretch: float = -math.inf
     """When the stretch of training began whose slots were compared last (Unix seconds)."""
 
@@ -111,7 +120,7 @@ class DetectorSnapshot:
 
 
 class JobDetector:
-    """Process exits, silence, stragglers and departed machines of one job (a Detector)."""
+    """Process exits, known errors, silence, stragglers and departed machines of one job."""
 
     name = "paramedic"
 
@@ -129,6 +138,7 @@ class JobDetector:
         self._model: PatternModel = config.model.build()
         self._silence = SilenceWatch(config.silence)
         self._standstill = StandstillWatch(config.standstill, self._silence)
+        self._known_errors = KnownErrorWatch(config.known_errors, config.known_error)
 
     def snapshot(self) -> DetectorSnapshot:
         """A copy of the whole state."""
@@ -197,6 +207,7 @@ class JobDetector:
         return (
             *fired,
             *self._judge_machine_event(event),
+            *self._known_errors.hear(event, self._state.told, picture, docket),
             *lost,
             *docket.clear_after_recovery(picture),
         )
@@ -208,7 +219,11 @@ class JobDetector:
             yield from docket.clear_departed(event.node, event.timestamp)
         elif is_return(event):
             reason = f"GPU {event.gpu} of {event.node} is reported again"
-            yield from docket.clear(event.node, Trouble.CARD, event.timestamp, reason, event.gpu)
+            card = docket.open.get(Subject(event.node, Trouble.CARD, event.gpu))
+            if card is not None and card.fault is Fault.GPU_CARD_DROP:
+                yield from docket.clear(
+                    event.node, Trouble.CARD, event.timestamp, reason, event.gpu
+                )
         elif (lost := judge_card(event, picture.generation)) is not None:
             yield from docket.report(lost)
 
@@ -271,6 +286,9 @@ class JobDetector:
         windows = {kind: self._windows.window_at(kind, second) for kind in KINDS}
         late = {kind: self._windows.late(kind) for kind in KINDS}
         state = self._state
+        yield from self._known_errors.look(
+            windows[Entity.GPU], state.told, state.picture, state.docket
+        )
         yield from state.machines.judge(windows, late, state.picture, state.docket)
 
     def _judge_ranks(self, second: int) -> Iterator[Verdict]:

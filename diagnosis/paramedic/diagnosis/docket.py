@@ -17,10 +17,9 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.contract import Phase, Status, Verdict, verdict_id
+from paramedic.diagnosis.contract import Fault, Phase, Status, Verdict, verdict_id
 from paramedic.diagnosis.finding import (
     OF_THE_MACHINE,
-    RECOMMENDATIONS,
     Finding,
     Subject,
     Trouble,
@@ -57,11 +56,11 @@ class Docket:
 
     def adopt(self, verdicts: Sequence[Verdict]) -> None:
         """Take these for what is open, in place of what was; a predecessor has told them."""
-        self._open = {subject_of(one.node, one.fault, one.gpu): one for one in verdicts}
+        self._open = {subject_of(one.node, one.fault, one.gpu, one.tier): one for one in verdicts}
 
     def would_change(self, finding: Finding) -> bool:
         """Whether this finding is news: nothing of its kind is open there, or something lesser."""
-        known = self._open.get(finding.subject)
+        known = self._open.get(finding.subject) or self._lost_with_others(finding)
         return known is None or is_worse(finding.fault, known.fault)
 
     def report(self, finding: Finding) -> tuple[Verdict, ...]:
@@ -72,6 +71,33 @@ class Docket:
         verdict = _firing(self._job, finding) if known is None else _worse(known, finding)
         self._open[finding.subject] = verdict
         return (verdict,)
+
+    def revise(self, finding: Finding) -> tuple[Verdict, ...]:
+        """The same for a finding that holds all that is known: it may also take something back.
+
+        A card that is lost stays so, whatever else is told of it.
+        """
+        known = self._open.get(finding.subject)
+        if known is None:
+            return self.report(finding)
+        is_lost = known.fault is Fault.GPU_CARD_DROP and finding.fault is not Fault.GPU_CARD_DROP
+        if is_lost or _tells(known) == _tells(finding):
+            return ()
+        self._open[finding.subject] = verdict = _worse(known, finding)
+        return (verdict,)
+
+    def widen(
+        self, node: NodeName, trouble: Trouble, gpus: Sequence[int | None]
+    ) -> tuple[Verdict, ...]:
+        """Makes the first verdict of these GPUs the node's; the others end in it."""
+        open_ones = [s for s in (Subject(node, trouble, gpu) for gpu in gpus) if s in self._open]
+        if not open_ones:
+            return ()
+        first, *others = sorted(open_ones, key=lambda s: self._open[s].detected_at)
+        self._open[Subject(node, trouble)] = self._open.pop(first)
+        reason = f"it is one with the trouble of GPU {first.gpu} of {node}"
+        ended = [(one, self._open[one].detected_at) for one in others]
+        return tuple(v for one, at in ended for v in self._clear(one, at, reason))
 
     def known(self, node: NodeName | None, trouble: Trouble) -> Verdict | None:
         """What is open of this kind."""
@@ -114,6 +140,13 @@ class Docket:
         reason = "the job has finished"
         return tuple(v for one in list(self._open) for v in self._clear(one, at, reason))
 
+    def _lost_with_others(self, finding: Finding) -> Verdict | None:
+        """The verdict about a node that has lost several cards, if this is one of them."""
+        if finding.gpu is None or finding.subject.trouble is not Trouble.CARD:
+            return None
+        known = self._open.get(Subject(finding.node, Trouble.CARD))
+        return known if known is not None and known.fault is finding.fault else None
+
     def _clear(self, subject: Subject, at: datetime, reason: str) -> tuple[Verdict, ...]:
         return self.clear(subject.node, subject.trouble, at, reason, subject.gpu)
 
@@ -146,10 +179,16 @@ def _firing(job: JobName, finding: Finding) -> Verdict:
         summary=finding.summary,
         candidates=finding.candidates,
         evidence=finding.evidence,
-        action=RECOMMENDATIONS[finding.fault],
+        action=finding.recommendation,
         rank=finding.rank,
         first_detected_at=finding.detected_at,
     )
+
+
+def _tells(one: Verdict | Finding) -> tuple[object, ...]:
+    """What people would act on."""
+    action = one.action if isinstance(one, Verdict) else one.recommendation
+    return (one.scope, one.fault, one.severity, one.phase, action.recommended)
 
 
 def _worse(known: Verdict, finding: Finding) -> Verdict:

@@ -38,7 +38,8 @@ class Trouble(StrEnum):
     UNHEARD = "unheard"
     """Its telemetry has ceased while its peers' comes."""
     CARD = "card"
-    """A GPU is no longer there; every GPU has a verdict of its own."""
+    """A GPU is no longer there, or its driver or its counters tell of an error; every GPU has a
+    verdict of its own, and the node one where several tell at once."""
 
 
 OF_THE_MACHINE = (Trouble.DEPARTED, Trouble.UNHEARD, Trouble.CARD)
@@ -52,7 +53,7 @@ _BADNESS = {
     Fault.TELEMETRY_LOST: 0,
     Fault.THROUGHPUT_DROP: 1,
     Fault.UNKNOWN: 0,
-    Fault.GPU_CARD_DROP: 0,
+    Fault.GPU_CARD_DROP: 1,
 }
 """Compared only within one kind of trouble."""
 _TROUBLE = {
@@ -110,6 +111,8 @@ class Finding:
     severity: Severity = Severity.P1
     gpu: int | None = None
     """None unless it is about this GPU alone."""
+    action: Recommendation | None = None
+    """None where the fault alone says what to do."""
 
     @property
     def scope(self) -> Scope:
@@ -121,7 +124,12 @@ class Finding:
     @property
     def subject(self) -> Subject:
         """Which open verdict this belongs to."""
-        return subject_of(self.node, self.fault, self.gpu)
+        return subject_of(self.node, self.fault, self.gpu, self.tier)
+
+    @property
+    def recommendation(self) -> Recommendation:
+        """What to do about it."""
+        return RECOMMENDATIONS[self.fault] if self.action is None else self.action
 
 
 class Subject(NamedTuple):
@@ -134,11 +142,12 @@ class Subject(NamedTuple):
     """Only where every GPU of the node has its own."""
 
 
-def subject_of(node: NodeName | None, fault: Fault, gpu: int | None) -> Subject:
-    """What a verdict with this node, fault and GPU is about."""
+def subject_of(node: NodeName | None, fault: Fault, gpu: int | None, tier: Tier) -> Subject:
+    """What a verdict with this node, fault and GPU, decided by this tier, is about."""
     if fault is Fault.TELEMETRY_LOST:
         return Subject(node, Trouble.JOB if node is None else Trouble.UNHEARD)
-    trouble = _TROUBLE.get(fault, Trouble.ALIVE)
+    is_reported = tier is Tier.KNOWN_ERROR and fault is not Fault.PROCESS_EXIT
+    trouble = Trouble.CARD if is_reported else _TROUBLE.get(fault, Trouble.ALIVE)
     return Subject(node, trouble, gpu if trouble is Trouble.CARD else None)
 
 
@@ -147,7 +156,7 @@ def is_worse(fault: Fault, known: Fault) -> bool:
 
     Of the job: telemetry_lost, throughput_drop.
     """
-    return _BADNESS[fault] > _BADNESS[known]
+    return _BADNESS.get(fault, 0) > _BADNESS.get(known, 0)
 
 
 def ranked(scores: Iterable[tuple[NodeName, float]], most: int) -> tuple[Candidate, ...]:

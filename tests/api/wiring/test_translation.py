@@ -9,6 +9,7 @@ import pytest
 
 from paramedic.api.settings.reading import parse_assignment, read_settings
 from paramedic.api.settings.schema import Settings
+from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.kafka import kafka_settings
 from paramedic.api.wiring.translation import (
     collect_config,
@@ -16,6 +17,8 @@ from paramedic.api.wiring.translation import (
     membership_rules,
     remediate_config,
 )
+from paramedic.diagnosis.contract import Severity
+from paramedic.diagnosis.known_errors.entry import Kind
 from paramedic.ingest.collect.errors import CollectSettingError
 from paramedic.ingest.contract import Topic
 
@@ -85,6 +88,22 @@ def test_a_nodes_and_an_early_silence_keep_their_share_of_the_time_out() -> None
     assert silence.heartbeat_timeout_seconds == 20.0
     assert silence.node_silence_seconds == pytest.approx(16.0)
     assert silence.early_silence_seconds == pytest.approx(8.0)
+
+
+def test_a_file_of_known_errors_is_laid_over_what_ships(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('[[xid]]\ncode = 79\nseverity = "P0"\n', encoding="utf-8")
+    detector = diagnose_config(read(f"detection.known_errors_file={file}")).detector
+    known = detector.known_errors.find(Kind.XID, 79)
+    assert known is not None
+    assert known.severity is Severity.P0
+
+
+def test_a_file_of_known_errors_that_cannot_be_used_is_told_in_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('[[xid]]\ncode = 79\nseverity = "P7"\n', encoding="utf-8")
+    with pytest.raises(PreflightError, match=r"^detection\.known_errors_file: .*79: severity"):
+        diagnose_config(read(f"detection.known_errors_file={file}"))
 
 
 def test_each_topic_is_held_as_long_as_is_set() -> None:

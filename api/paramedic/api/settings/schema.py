@@ -175,6 +175,10 @@ class DetectionSettings:
     false_alarms_per_job_day: float = _setting(
         0.01, "False alarms that patterns may raise in a day of one job.", 0.0001, 10
     )
+    known_errors_file: str = _setting(
+        "none",
+        "TOML file laid over the list of known errors: what each Xid means, and how grave it is.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

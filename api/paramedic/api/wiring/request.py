@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.api.wiring.bus import check_bus
 from paramedic.api.wiring.command import resolve_command
+from paramedic.api.wiring.known_errors import known_errors_in
 from paramedic.api.wiring.run_folder import create_run_folder, job_name
 from paramedic.api.wiring.socket_folder import socket_folder
 from paramedic.ingest.contract import JobName
@@ -72,6 +73,7 @@ def prepare(request: RunRequest, stack: ExitStack, now: datetime) -> Place:
     job = job_name(request.job, request.command)
     if not request.bare:
         check_bus(settings, request.environment)
+        known_errors_in(settings)
     listener = None if request.bare else _listen(settings, stack)
     runs_folder = request.folder / settings.job.runs_folder
     asked_for = None if request.run_folder is None else request.folder / request.run_folder

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.kafka import group_of
+from paramedic.api.wiring.known_errors import known_errors_in
 
 if TYPE_CHECKING:
     from paramedic.api.settings.schema import Settings
@@ -45,7 +46,10 @@ def collect_config(settings: Settings) -> CollectConfig:
 
 
 def diagnose_config(settings: Settings) -> DiagnoseConfig:
-    """How diagnosis judges. A node's and an early silence keep their share of the time-out."""
+    """How diagnosis judges. A node's and an early silence keep their share of the time-out.
+
+    Raises PreflightError when the file of known errors cannot be used.
+    """
     from paramedic.diagnosis.detector import DetectorConfig
     from paramedic.diagnosis.service import DiagnoseConfig
     from paramedic.diagnosis.settings import (
@@ -77,6 +81,7 @@ def diagnose_config(settings: Settings) -> DiagnoseConfig:
             departure=DepartureSettings(
                 false_alarms_per_job_day=detection.false_alarms_per_job_day
             ),
+            known_errors=known_errors_in(settings),
         ),
     )
 

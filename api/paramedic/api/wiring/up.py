@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.agent_guard import threads_end_in_the_log
 from paramedic.api.wiring.bus import RunBus, check_bus, run_bus
+from paramedic.api.wiring.known_errors import known_errors_in
 from paramedic.api.wiring.lines_for_people import LinesForPeople
 from paramedic.api.wiring.many_jobs import ManyJobs
 from paramedic.api.wiring.narrator import Narrator
@@ -107,6 +108,7 @@ def _prepare(request: UpRequest, stack: ExitStack) -> _Place:
     open_sources(request.sources, settings, lambda _record, _reason: None)
     check_prometheus(request.sources, settings)
     check_bus(settings, request.environment)
+    known_errors_in(settings)
     listener = stack.enter_context(loopback_socket(settings.api.host, settings.api.port))
     asked_for = None if request.run_folder is None else request.folder / request.run_folder
     run_folder = create_run_folder(

@@ -1,0 +1,113 @@
+"""States and counters of GPUs, from the slot to the verdict and its end."""
+
+from __future__ import annotations
+
+import math
+
+from diagnosis.known_errors.telling import START, Told, event, name, xid
+from paramedic.diagnosis.contract import Fault, RecommendedAction, Scope, Severity, Status
+from paramedic.ingest.contract import EventKind
+
+ASKED = "gpu_recovery_action"
+PENDING, FAILED = "gpu_row_remap_pending", "gpu_row_remap_failed"
+COUNT = "gpu_ecc_uncorrectable_total"
+
+
+def test_a_driver_that_asks_for_a_reset_is_heard_in_the_metric() -> None:
+    told = Told()
+    assert told.show(ASKED, 0, {}) == []
+    (fired,) = told.show(ASKED, 1, {(1, 2): 1.0})
+    assert (fired.node, fired.gpu, fired.severity) == (name(1), 2, Severity.P1)
+    assert fired.action.recommended is RecommendedAction.RESET_GPU
+    assert fired.detected_at.timestamp() == START + 1
+    assert told.show(ASKED, 2, {(1, 2): 1.0}) == []
+    (updated,) = told.show(ASKED, 3, {(1, 2): 2.0})
+    assert updated.action.recommended is RecommendedAction.REBOOT_NODE
+    (resolved,) = told.show(ASKED, 4, {})
+    assert (resolved.status, resolved.id) == (Status.RESOLVED, fired.id)
+
+
+def test_a_state_that_is_not_observed_is_not_over() -> None:
+    told = Told()
+    told.show(FAILED, 0, {(0, 0): 1.0})
+    assert told.show(FAILED, 1, {(0, 0): math.nan}) == []
+    assert len(told.open) == 1
+
+
+def test_the_metric_decides_the_action_of_a_code() -> None:
+    told = Told()
+    told.show(ASKED, 0, {(1, 2): 1.0})
+    (updated,) = told.hear(xid(79, 2))
+    assert (updated.fault, updated.status) == (Fault.GPU_CARD_DROP, Status.UPDATED)
+    assert updated.action.recommended is RecommendedAction.RESET_GPU
+
+
+def test_a_row_that_waits_is_a_trend_and_one_that_failed_is_a_failure() -> None:
+    told = Told()
+    (waits,) = told.show(PENDING, 0, {(0, 1): 1.0})
+    (failed,) = told.show(FAILED, 1, {(0, 1): 1.0})
+    assert (waits.severity, failed.severity) == (Severity.P2, Severity.P1)
+    assert (failed.id, failed.status) == (waits.id, Status.UPDATED)
+    assert failed.action.recommended is RecommendedAction.REPLACE_NODE
+
+
+def test_an_unknown_action_never_acts() -> None:
+    assert Told().show(ASKED, 0, {(1, 2): 9.0}) == []
+
+
+def test_errors_that_were_counted_before_the_job_say_nothing() -> None:
+    told = Told()
+    assert [told.show(COUNT, at, {(0, 0): 41.0}) for at in range(3)] == [[], [], []]
+
+
+def test_a_counter_that_grows_is_a_trend_and_then_a_failure() -> None:
+    told = Told()
+    for at, count in enumerate((5.0, 5.0, 6.0, math.nan, 6.0, 7.0, 8.0, 9.0)):
+        told.show(COUNT, at, {(2, 3): count})
+    assert [(v.status, v.severity) for v in told.said] == [
+        (Status.FIRING, Severity.P2),
+        (Status.UPDATED, Severity.P1),
+    ]
+    assert told.said[1].detected_at.timestamp() == START + 6
+    assert (told.said[1].node, told.said[1].gpu) == (name(2), 3)
+    assert told.said[1].evidence[0].value == 3.0
+
+
+def test_a_counter_that_begins_anew_has_not_grown() -> None:
+    told = Told()
+    assert [told.show(COUNT, at, {(0, 0): v}) for at, v in enumerate((9.0, 0.0, 1.0))] == [[]] * 3
+
+
+def test_states_of_several_gpus_in_one_slot_are_one_verdict() -> None:
+    told = Told()
+    (fired,) = told.show(ASKED, 0, {(1, gpu): 1.0 for gpu in range(4)})
+    assert fired.scope is Scope.NODE
+    assert fired.summary == "GPUs 0, 1, 2, 3 of node-0001: the driver asks for a reset of the GPU"
+    assert told.show(ASKED, 1, {(1, 3): 1.0}) == []
+    assert [v.status for v in told.show(ASKED, 2, {})] == [Status.RESOLVED]
+
+
+def test_what_is_not_told_again_for_long_is_over() -> None:
+    told = Told()
+    told.hear(xid(94, 0), xid(79, 0, node=2))
+    assert told.show(ASKED, 599, {}) == []
+    (resolved,) = told.show(ASKED, 601, {})
+    assert (resolved.node, resolved.status) == (name(1), Status.RESOLVED)
+    assert [v.fault for v in told.open] == [Fault.GPU_CARD_DROP]
+
+
+def test_what_has_failed_is_not_over_before_the_job_trains_again() -> None:
+    told = Told()
+    told.hear(xid(95, 0))
+    assert told.show(ASKED, 700, {}) == []
+    told.picture.record(event(EventKind.JOB_STATE, 650, 0, state="training"))
+    assert [v.status for v in told.show(ASKED, 701, {})] == [Status.RESOLVED]
+
+
+def test_growth_begins_anew_after_a_quiet_time() -> None:
+    told = Told()
+    told.show(COUNT, 0, {(0, 0): 0.0})
+    told.show(COUNT, 1, {(0, 0): 2.0})
+    told.show(COUNT, 700, {(0, 0): 2.0})
+    (fired,) = told.show(COUNT, 701, {(0, 0): 3.0})
+    assert (fired.status, fired.severity) == (Status.FIRING, Severity.P2)
