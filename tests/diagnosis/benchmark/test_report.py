@@ -136,7 +136,7 @@ REAL = RealSetRow("asd", {"runs": 13, "first": 0.615}, "right server first in 60
 def a_report(*guard: Line, real: RealSetRow = REAL) -> Report:
     row = row_of("paramedic", "test", 3.0, mixed())
     slices: list[Slice] = list(slices_of("paramedic", mixed(), {"ecc_error"}))
-    other = row_of("minder", "test", 3.0, mixed()[:3])
+    other = row_of("minder", "test", 3.0, mixed())
     slices += slices_of("minder", mixed(), {"ecc_error"})
     compared = {"minder": BETTER}
     return Report((row, other), tuple(slices), compared, guard, (), {"seed": BEGIN}, (real,))
@@ -156,3 +156,19 @@ def test_a_report_holds_when_all_of_its_conditions_do() -> None:
     assert a_report(Line("a", holds=True)).holds
     assert not a_report(Line("a", holds=True), Line("b", holds=False)).holds
     assert not a_report(real=replace(REAL, holds=False)).holds
+
+
+def test_a_row_that_examined_a_share_stands_below_beside_ours_on_the_same_episodes() -> None:
+    whole, part = rows(paramedic=0.6, paramedic_raw=0.9)
+    told = Report(
+        rows=(replace(whole, episodes=300), replace(part, episodes=30)),
+        slices=(),
+        comparisons={"paramedic_raw": Comparison(-0.2, -0.3, -0.1, 0.01)},
+        guard=(),
+        promises=(),
+        settings={},
+    )
+    lines = list(lines_of(told))
+    assert lines[1].startswith("paramedic ")
+    assert lines[3].startswith("on 30 of the 300 faulty episodes")
+    assert lines[5].split()[-6:] == ["0.700", "-0.200", "(-0.300", "to", "-0.100)", "0.01"]

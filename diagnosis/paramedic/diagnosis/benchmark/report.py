@@ -31,7 +31,7 @@ class Report:
     """All that a run found."""
 
     rows: tuple[Row, ...]
-    """The best F1 first."""
+    """The best F1 first; after them those that examined a share of the episodes."""
     slices: tuple[Slice, ...]
     comparisons: Mapping[str, Comparison]
     """Ours against each other row."""
@@ -40,6 +40,12 @@ class Report:
     settings: Mapping[str, object]
     real: tuple[RealSetRow, ...] = field(default=())
     """Rows on data of others, where its folder was given."""
+
+    @property
+    def rows_of_all(self) -> tuple[Row, ...]:
+        """Those that examined as much as anybody."""
+        most = max((row.episodes for row in self.rows), default=0)
+        return tuple(row for row in self.rows if row.episodes == most)
 
     @property
     def holds(self) -> bool:
@@ -102,7 +108,7 @@ def report_on(
     rows = [one.row for one in scored.values()]
     against = _against_ours(scored)
     return Report(
-        rows=tuple(sorted(rows, key=lambda row: (-row.f1, row.detector))),
+        rows=tuple(sorted(rows, key=lambda row: (-row.episodes, -row.f1, row.detector))),
         slices=tuple(
             one
             for name, those in scored.items()

@@ -15,13 +15,20 @@ _HEADINGS = (
     "detector", "F1 (95 %)", "precision", "recall", "PR-AUC", "delay p50, p90",
     "false alarms/job-day", "set P, R", "family", "compute/s", "ours better, p",
 )  # fmt: skip
+_HEADINGS_OF_SHARE = (
+    "detector", "F1 (95 %)", "precision", "recall", "PR-AUC", "ours there", "ours better by (95 %)",
+    "p",
+)  # fmt: skip
 _UNKNOWN = "-"
 
 
 def lines_of(report: Report) -> Iterator[str]:
     """The table, what was compared, and what held."""
-    yield from _aligned([_HEADINGS, *(_cells(report, row) for row in report.rows)])
+    rows = report.rows_of_all
+    yield from _aligned([_HEADINGS, *(_cells(report, row) for row in rows)])
     yield ""
+    if len(rows) < len(report.rows):
+        yield from _rows_of_share(report, report.rows[len(rows) :])
     yield from _recall_by_kind(report)
     yield from _conditions("difficulty", report.guard)
     yield from _conditions("promise", report.promises)
@@ -45,16 +52,34 @@ def _cells(report: Report, row: Row) -> tuple[str, ...]:
     )
 
 
+def _rows_of_share(report: Report, rows: Sequence[Row]) -> Iterator[str]:
+    """Variants, beside ours on the very episodes that they examined."""
+    all_of = report.rows[0]
+    share = f"{rows[0].episodes} of the {all_of.episodes} faulty episodes"
+    hours = f"{rows[0].healthy_job_hours:.0f} of the {all_of.healthy_job_hours:.0f} healthy hours"
+    yield f"on {share} and {hours}:"
+    yield from _aligned([_HEADINGS_OF_SHARE, *(_cells_of_share(report, row) for row in rows)])
+    yield ""
+
+
+def _cells_of_share(report: Report, row: Row) -> tuple[str, ...]:
+    cells = _cells(report, row)[:5]
+    compared = report.comparisons.get(row.detector)
+    if compared is None:
+        return (*cells, _UNKNOWN, _UNKNOWN, _UNKNOWN)
+    by = f"{compared.difference:+.3f} ({compared.low:+.3f} to {compared.high:+.3f})"
+    return (*cells, f"{row.f1 + compared.difference:.3f}", by, f"{compared.p_value:.2g}")
+
+
 def _recall_by_kind(report: Report) -> Iterator[str]:
     """Recall of the two best rows by kind of fault."""
-    best = [row.detector for row in report.rows[:2]]
+    best = [row.detector for row in report.rows_of_all[:2]]
     by_kind = {(one.value, one.detector): one for one in report.slices if one.by == "kind"}
     kinds = sorted({kind for kind, _detector in by_kind})
     rows = [("recall by kind", "machines", *best)]
     for kind in kinds:
         machines = max(one.faulty_machines for (of, _), one in by_kind.items() if of == kind)
         recalls = {name: one.recall for (of, name), one in by_kind.items() if of == kind}
-        # a variant examines a share of the episodes, and may not have seen every kind
         rows.append((kind, str(machines), *(_share(recalls.get(name)) for name in best)))
     if kinds:
         yield from _aligned(rows)
