@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import signal
 from collections.abc import Sequence
 
 import pytest
@@ -16,6 +17,16 @@ settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
+def _heed_signals() -> None:
+    """Under nohup, or in a script's background, SIGHUP and SIGINT are ignored, and what tests start
+    would inherit it."""
+    defaults = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    for number, handler in defaults.items():
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+_heed_signals()
 gc.disable()  # until everything is collected: what is imported by then lives to the end
 
 
