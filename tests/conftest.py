@@ -20,10 +20,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 def _heed_signals() -> None:
     """Under nohup, or in a script's background, SIGHUP and SIGINT are ignored, and what tests start
     would inherit it."""
-    defaults = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
-    for number, handler in defaults.items():
-        if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, handler)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 _heed_signals()
