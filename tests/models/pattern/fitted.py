@@ -27,7 +27,7 @@ def healthy(seed: int, slots: int = 100) -> JobHistory:
     return history_of(gpu_values(6, slots, seed))
 
 
-HISTORIES = tuple(healthy(seed) for seed in range(2))
+HISTORIES = tuple(healthy(seed, 300) for seed in range(2))
 
 
 def fitted(

@@ -22,7 +22,7 @@ from paramedic.models.pattern.settings import PatternSettings
 
 SETTINGS = PatternSettings(accused_share=0.5, largest_crowd_share=0.34)
 ONSET = 90
-THRESHOLD = 150.0
+THRESHOLD = 25.0
 
 
 def broken(*rows: int, nodes: int = 6) -> JobHistory:
@@ -95,7 +95,7 @@ def test_metrics_that_are_missing_or_unknown_are_done_without() -> None:
 @pytest.mark.long
 def test_every_ablation_shares_one_training_and_still_examines() -> None:
     detectors = pattern_detectors(small_model())
-    assert len({one.name for one in detectors}) == 5
+    assert len({one.name for one in detectors}) == 6
     for one in detectors:
         named = one.examine(broken(5)).alarms(THRESHOLD)
         assert ("node-0003",) in [alarm.nodes for alarm in named]
