@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
+
 from models.pattern.made_up import gpu_values, history_of
 from paramedic.models.history import JobHistory
 from paramedic.models.pattern.artifact import PatternArtifact
@@ -27,7 +29,17 @@ def healthy(seed: int, slots: int = 100) -> JobHistory:
     return history_of(gpu_values(6, slots, seed))
 
 
-HISTORIES = tuple(healthy(seed, 300) for seed in range(2))
+def scraped(seed: int, slots: int = 300) -> JobHistory:
+    """A healthy job of which some scrapes are lost, a machine at a time, for a few slots."""
+    values = gpu_values(6, slots, seed)
+    dice = np.random.default_rng(seed)
+    for begin in range(70, slots - 4, 20):
+        machine = 2 * int(dice.integers(6))
+        values[machine : machine + 2, :, begin : begin + int(dice.integers(1, 4))] = np.nan
+    return history_of(values)
+
+
+HISTORIES = tuple(scraped(seed) for seed in range(2))
 
 
 def fitted(
