@@ -131,6 +131,26 @@ def labelled(*faults: KnownFault, seconds: int = 2000) -> LabelledHistory:
     return LabelledHistory("rec", history, Labels(faults))
 
 
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"recording": "other"}, "recording is 'other', and it lies beside"),
+        ({"schema": 9}, "schema is 9"),
+        ({"faults": None}, "something stands where something else belongs"),
+        ({"faults": [{"kind": "ecc_error", "node": 5}]}, "node must be a name"),
+        ({"faults": [{"kind": "ecc_error"}]}, "the field 'node' is missing; wanted is"),
+    ],
+)
+def test_a_message_about_labels_says_which_field_and_what_is_wanted(
+    tmp_path: Path, changed: dict[str, object], words: str
+) -> None:
+    recording = tmp_path / "a"
+    told = {"schema": 1, "recording": "a", "faults": []} | changed
+    recording.with_name("a.labels.json").write_text(json.dumps(told))
+    with pytest.raises(LabelError, match=words):
+        labels_of(recording)
+
+
 def test_without_faults_everything_is_healthy() -> None:
     assert [len(one.seconds) for one in healthy_parts(labelled())] == [2000]
 

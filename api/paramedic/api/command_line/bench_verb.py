@@ -22,7 +22,8 @@ examples:
   paramedic bench detection --full --out benchmarks/results/detection-full --format json
 
 exit codes:
-  0    the episodes are hard enough, and ours has the best F1 (--full: p < 0.01 for each rival)
+  0    the episodes are hard enough, and ours has the best F1 (--full: p < 0.01 for each rival);
+       of that, what the --detectors that took part can tell
   1    that did not hold; the line says what
   2    it cannot be run (one line says why)
   130  Ctrl-C; what was done is kept

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from paramedic.ingest.contract import NodeName, parse_time
-from paramedic.models.histories.errors import LabelError
+from paramedic.models.histories.errors import LabelError, words_of
 
 
 class Answer(StrEnum):
@@ -71,7 +71,7 @@ def _read(line: str, where: str) -> Feedback:
         return _feedback(fields, fields["verdict"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         known = ", ".join(Answer)
-        raise LabelError(f"{where} is no feedback (answers: {known}): {error!r}") from error
+        raise LabelError(f"{where} is no feedback (answers: {known}): {words_of(error)}") from error
 
 
 def _feedback(fields: dict[str, Any], verdict: dict[str, Any]) -> Feedback:

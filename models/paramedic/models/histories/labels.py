@@ -12,10 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from paramedic.ingest.contract import NodeName, parse_time
-from paramedic.models.histories.errors import LabelError
+from paramedic.models.histories.errors import LabelError, words_of
 from paramedic.models.histories.feedback import Feedback, read_feedback
 
 _GROUP_KINDS = ("network_group",)
+
+
+_FORM = (
+    'wanted is {"schema": 1, "recording": NAME, "faults": [{"kind", "node", "onset", "end"}, …]},'
+    " times as 2026-01-01T00:11:12Z"
+)
+"""What a message says of the form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +77,32 @@ def _label_file(recording: Path) -> list[KnownFault]:
         return []
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
-        if path is shared and fields.get("recording", recording.name) != recording.name:
+        of_whom = fields.get("recording", recording.name)
+        if path is shared and of_whom != recording.name:
             return []
-        return [_fault(one) for one in fields["faults"]]
+        return _faults(fields, of_whom, recording.name)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LabelError(f"{path} is no label file: {error!r}") from error
+        raise LabelError(f"{path} is no label file: {words_of(error)}; {_FORM}") from error
+
+
+def _faults(fields: dict[str, Any], of_whom: str, recording: str) -> list[KnownFault]:
+    if of_whom != recording:
+        raise ValueError(f"recording is {of_whom!r}, and it lies beside {recording!r}")
+    if fields.get("schema", 1) != 1:
+        raise ValueError(f"schema is {fields['schema']!r}, and 1 is what is known here")
+    return [_fault(one) for one in fields["faults"]]
 
 
 def _fault(fields: dict[str, Any]) -> KnownFault:
     nodes = fields.get("nodes") or [fields["node"]]
-    if not isinstance(nodes, list):
-        raise TypeError(f"nodes must be a list of names, not {nodes!r}")
+    if not isinstance(nodes, list) or not all(isinstance(node, str) for node in nodes):
+        raise ValueError(f"node must be a name, nodes must be a list of names, not {nodes!r}")
     onset = _second(fields["onset"])
     if onset is None:
         raise ValueError("a fault without an onset")
     return KnownFault(
         kind=str(fields["kind"]),
-        nodes=tuple(NodeName(str(node)) for node in nodes),
+        nodes=tuple(map(NodeName, nodes)),
         onset=onset,
         end=_second(fields.get("end")),
         halted_at=_second(fields.get("halted_at")),
