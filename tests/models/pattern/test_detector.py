@@ -35,7 +35,7 @@ def examined(nats: NDArray[np.float64]) -> PatternExamination:
     nodes = history_of(gpu_values(nats.shape[1], 1)).nodes
     gpu = np.full(nats.shape, -1, np.int16)
     seconds = range(FIRST, FIRST + len(nats))
-    return PatternExamination(nodes, seconds, Evidence(nats, gpu, nats), SETTINGS)
+    return PatternExamination(nodes, seconds, Evidence(nats, gpu), SETTINGS)
 
 
 @pytest.mark.long

@@ -45,14 +45,13 @@ class Unacknowledged:
             self._bytes += len(parcel.payload)
             return self._numbers
 
-    def remove(self, number: int) -> Parcel | None:
-        """The parcel has arrived, or never will; None when that is known already."""
+    def remove(self, number: int) -> None:
+        """The parcel has arrived, or never will; that may be known already."""
         with self._changed:
             parcel = self._parcels.pop(number, None)
             if parcel is not None:
                 self._bytes -= len(parcel.payload)
                 self._changed.notify_all()
-            return parcel
 
     def get(self, number: int) -> Parcel | None:
         """A parcel that is on its way."""

@@ -46,8 +46,6 @@ class Evidence:
     """What has added up against each node."""
     gpu: NDArray[np.int16]
     """The index of the node's GPU that is oddest by far; -1: none in particular."""
-    excess: Floats
-    """What spoke against each node in each slot more than against most others, in nats."""
 
     @classmethod
     def joined(cls, parts: Sequence[Evidence], nodes: int) -> Evidence:
@@ -56,7 +54,6 @@ class Evidence:
         return cls(
             np.concatenate([nothing, *(one.nats for one in parts)]),
             np.concatenate([nothing.astype(np.int16), *(one.gpu for one in parts)]),
-            np.concatenate([nothing, *(one.excess for one in parts)]),
         )
 
 
@@ -91,7 +88,7 @@ class EvidenceStream:
         self._slots += slots
         said = np.minimum(excess, self._settings.most_nats_a_slot)
         added = self._added_up(said - self._settings.expected_nats)
-        return Evidence(added, self._oddest_cards(odd, slots), excess)
+        return Evidence(added, self._oddest_cards(odd, slots))
 
     def _of_machines(self, odd: Sequence[Singles], slots: int) -> Singles:
         """How odd each machine is in each metric, (slots, metrics, nodes)."""
