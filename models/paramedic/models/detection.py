@@ -65,7 +65,7 @@ class FaultyMachineDetector(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledHistory:
+class MarkedHistory:
     """A history of which it is known when a machine was broken, not which."""
 
     history: JobHistory
@@ -77,6 +77,6 @@ class LabelledHistory:
 class LearnsFromLabels(Protocol):
     """A detector that takes some of what it knows from labels. It is given them after `train`."""
 
-    def train_on_labels(self, examples: Sequence[LabelledHistory]) -> None:
+    def train_on_labels(self, examples: Sequence[MarkedHistory]) -> None:
         """Learn from histories in which something broke, each with a time in which nothing was."""
         ...

@@ -28,7 +28,7 @@ from paramedic.diagnosis.benchmark.labelling import labelled
 from paramedic.diagnosis.benchmark.ledger import ResultsLedger
 from paramedic.diagnosis.benchmark.running import ProcessCrew, run
 from paramedic.diagnosis.benchmark.working import Worker
-from paramedic.models.detection import LabelledHistory
+from paramedic.models.detection import MarkedHistory
 
 TEST = StagedSource().draw(Part.TEST)[1]
 
@@ -67,7 +67,7 @@ class Taught(Seeing):
 
     taught: list[tuple[int, int]] = field(default_factory=list)
 
-    def train_on_labels(self, examples: Sequence[LabelledHistory]) -> None:
+    def train_on_labels(self, examples: Sequence[MarkedHistory]) -> None:
         assert self.learned_from
         self.taught = [(len(one.history.seconds), int(one.is_faulty.sum())) for one in examples]
 

@@ -114,7 +114,7 @@ def test_feedback_of_another_form_is_refused_with_its_line(tmp_path: Path, line:
         labels_of(tmp_path / "rec")
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"faults": [{}]}', '{"faults": 3}'])
+@pytest.mark.parametrize("text", ["{", "[]", '{"faults": [{}]}', '{"faults": 3}', "[" * 99_999])
 def test_a_label_file_of_another_form_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "rec.labels.json").write_text(text)
     with pytest.raises(LabelError, match="label file"):

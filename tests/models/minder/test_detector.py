@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from models.minder.pulling import pulled
 from models.rivals.machines import FIRST, history, named, noise
-from paramedic.models.detection import LabelledHistory, LearnsFromLabels
+from paramedic.models.detection import LearnsFromLabels, MarkedHistory
 from paramedic.models.history import JobHistory
 from paramedic.models.minder.detector import MinderDetector
 from paramedic.models.minder.encoding import RawWindows, VaeForAll
@@ -122,14 +122,14 @@ def test_the_order_of_metrics_can_be_learnt_anew() -> None:
     one = raw()
     shown = history(gpu_graphics_active_ratio=values, cpu_utilization_ratio=noisy)
     assert isinstance(one, LearnsFromLabels)
-    one.train_on_labels([LabelledHistory(shown, is_faulty)])
+    one.train_on_labels([MarkedHistory(shown, is_faulty)])
     assert one.order[0] == 4
     assert sorted(one.order) == list(range(7))
 
 
 def test_without_a_window_to_learn_from_the_order_is_the_paper_s() -> None:
     short = history(cpu_utilization_ratio=cpu(slots=7))
-    for examples in ([], [LabelledHistory(short, np.ones(7, np.bool_))]):
+    for examples in ([], [MarkedHistory(short, np.ones(7, np.bool_))]):
         one = raw()
         one.train_on_labels(examples)
         assert one.order == tuple(range(7))
@@ -137,7 +137,7 @@ def test_without_a_window_to_learn_from_the_order_is_the_paper_s() -> None:
 
 def test_where_all_metrics_are_one_track_there_is_no_order_to_learn() -> None:
     joined = MinderDetector(encoder=VaeForAll())
-    joined.train_on_labels([LabelledHistory(broken(since=20, slots=40), np.ones(40, np.bool_))])
+    joined.train_on_labels([MarkedHistory(broken(since=20, slots=40), np.ones(40, np.bool_))])
     assert joined.order == (0,)
 
 

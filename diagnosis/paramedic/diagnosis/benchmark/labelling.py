@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.models.detection import LabelledHistory
+from paramedic.models.detection import MarkedHistory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.benchmark.episodes import Episode, Fault
 
 
-def labelled(episodes: Iterable[Episode]) -> Iterator[LabelledHistory]:
+def labelled(episodes: Iterable[Episode]) -> Iterator[MarkedHistory]:
     """Of those in which machines broke, until the job halted; a group event is no machine's."""
     for episode in episodes:
         faults = [one for one in episode.facts.faults if not one.is_group]
@@ -25,7 +25,7 @@ def labelled(episodes: Iterable[Episode]) -> Iterator[LabelledHistory]:
             history = episode.history.until(min(halts)) if halts else episode.history
             seconds = np.array(history.seconds, np.int64)
             is_faulty = np.any([_is_broken(one, seconds) for one in faults], axis=0)
-            yield LabelledHistory(history, is_faulty)
+            yield MarkedHistory(history, is_faulty)
 
 
 def _is_broken(fault: Fault, seconds: NDArray[np.int64]) -> NDArray[np.bool_]:

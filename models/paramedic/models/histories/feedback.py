@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from paramedic.ingest.contract import NodeName, parse_time
+from paramedic.ingest.contract import UNREADABLE, NodeName, parse_time
 from paramedic.models.histories.errors import LabelError, words_of
 
 
@@ -69,7 +69,7 @@ def _read(line: str, where: str) -> Feedback:
     try:
         fields = json.loads(line)
         return _feedback(fields, fields["verdict"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except UNREADABLE as error:
         known = ", ".join(Answer)
         raise LabelError(f"{where} is no feedback (answers: {known}): {words_of(error)}") from error
 

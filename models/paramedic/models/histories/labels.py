@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paramedic.ingest.contract import NodeName, parse_time
+from paramedic.ingest.contract import UNREADABLE, NodeName, parse_time
 from paramedic.models.histories.errors import LabelError, words_of
 from paramedic.models.histories.feedback import Feedback, read_feedback
 
@@ -81,7 +81,7 @@ def _label_file(recording: Path) -> list[KnownFault]:
         if path is shared and of_whom != recording.name:
             return []
         return _faults(fields, of_whom, recording.name)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise LabelError(f"{path} is no label file: {words_of(error)}; {_FORM}") from error
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from paramedic.ingest.contract import NodeName
-    from paramedic.models.detection import Alarm, LabelledHistory
+    from paramedic.models.detection import Alarm, MarkedHistory
     from paramedic.models.history import JobHistory
 
 PULL_SECONDS = 900
@@ -92,7 +92,7 @@ class MinderDetector:
         self.limits = samples.limits
         self.encoder.train(samples.scaled())
 
-    def train_on_labels(self, examples: Sequence[LabelledHistory]) -> None:
+    def train_on_labels(self, examples: Sequence[MarkedHistory]) -> None:
         """Learn the priority of metrics, if there are several, from slots that close a window."""
         if self.encoder.tracks == 1:
             return
