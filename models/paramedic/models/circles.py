@@ -66,5 +66,5 @@ class Circles:
         seated = np.take(values, self.seats, axis=1, mode="clip")
         if self.seats.size > self.rows:
             seated[:, self.seats == self.rows] = np.nan
-        medians = leave_one_out_median(seated).reshape(len(values), -1)
+        medians = leave_one_out_median(seated).reshape(len(values), self.seats.size)
         return np.take(medians, self._places, axis=1)

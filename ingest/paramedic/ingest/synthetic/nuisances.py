@@ -15,12 +15,12 @@ _HARMLESS_XIDS = (63, 92, 154)
 
 
 class ErrorBursts:
-    """A link or a memory counts errors for up to a minute, and nothing comes of it."""
+    """A link or a memory counts errors for some seconds, and nothing comes of it."""
 
     def __init__(self, config: ClusterConfig, dice: Dice) -> None:
         rate = config.weather.error_bursts_per_node_day
         self._gpus = config.shape.gpus
-        self._bursts = Occasions(dice, Stream.ERROR_BURST, config.shape.nodes, rate, (2, 60))
+        self._bursts = Occasions(dice, Stream.ERROR_BURST, config.shape.nodes, rate, (2, 20))
 
     def press(self, causes: Causes, second: int) -> None:
         """Raise one rate of one node or card."""

@@ -11,7 +11,7 @@ from paramedic.ingest.synthetic.errors import UnknownFaultError
 from paramedic.ingest.synthetic.faults.catalogue import FaultKind, kind_of
 from paramedic.ingest.synthetic.faults.plan import FaultPlan, Loudness, Stop, StopKind, Symptom
 
-_ALONE_RATIO = 0.65
+_ALONE_RATIO = 0.4
 """How often an instance shows one effect only."""
 _NARROW_RATIO = 0.9
 """How often that is one that shows in a single metric."""
