@@ -113,7 +113,7 @@ def test_faults_are_loud_quiet_and_hidden() -> None:
     volumes = Counter(fault.loudness for fault in faults())
     assert all(volumes[one] > 0.01 * volumes.total() for one in Loudness)
     strongest = {one: max(f.strength for f in faults() if f.loudness is one) for one in Loudness}
-    assert strongest[Loudness.HIDDEN] < 0.2 < strongest[Loudness.QUIET] < 0.5
+    assert strongest[Loudness.HIDDEN] < 0.4 < strongest[Loudness.QUIET] < 0.7
     assert any(fault.intermittence for fault in faults())
     assert any(fault.stop for fault in faults())
     assert any(fault.end and not fault.stop for fault in faults())
