@@ -59,6 +59,27 @@ def test_seconds_that_were_cut_in_two_by_an_outage_are_whole(outage_seconds: int
     assert member.counts["rows_left_out"] == 0
 
 
+@pytest.mark.parametrize("unnoticed_seconds", [0, 5])
+@pytest.mark.parametrize("late_seconds", [1, 8])
+def test_publishers_may_find_the_bus_later_than_its_readers(
+    unnoticed_seconds: int, late_seconds: int
+) -> None:
+    """An outage is found out some seconds late, and the first to be back is not the only one."""
+    before, after = halves()
+    crew = Crew()
+    member = crew.hire()
+    play(crew, before)
+    crew.turns(unnoticed_seconds)
+    crew.now += 1.0
+    member.turn(crew.now, bus_answers=False)
+    crew.turns(late_seconds)
+    play(crew, after)
+    crew.turns(12)
+    keys, _ = accepted(crew.slots())
+    assert keys == every_slot()
+    assert member.counts["rows_left_out"] == 0
+
+
 def test_time_that_a_member_spends_in_a_commit_is_no_silence() -> None:
     before, after = halves()
     crew = Crew()
