@@ -19,6 +19,8 @@ from paramedic.diagnosis.comparable import comparable_part, judged_part
 from paramedic.diagnosis.contract import Fault
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.exits import judge_exit
+from paramedic.diagnosis.explanation.inspecting import Inspection
+from paramedic.diagnosis.explanation.ranks import RankEvidence
 from paramedic.diagnosis.finding import Subject, Trouble, moment
 from paramedic.diagnosis.known_errors.memory import KnownErrorMemory
 from paramedic.diagnosis.known_errors.reading import shipped_known_errors
@@ -49,11 +51,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from paramedic.diagnosis.contract import Verdict
+    from paramedic.diagnosis.explanation.standing import Standing
     from paramedic.diagnosis.finding import Finding
     from paramedic.diagnosis.known_errors.entry import KnownErrors
     from paramedic.diagnosis.onlooker import Onlooker
     from paramedic.diagnosis.straggler import Slowness
-    from paramedic.ingest.contract import Event, JobName, TelemetryBatch
+    from paramedic.ingest.contract import Event, JobName, NodeName, TelemetryBatch
     from paramedic.ingest.windows.snapshot import WindowsSnapshot
     from paramedic.models.contract import AnomalyScores, PatternModel
 
@@ -182,6 +185,14 @@ class JobDetector:
     def adopt(self, verdicts: Sequence[Verdict]) -> None:
         """Take these verdicts for the open ones: a predecessor has told them."""
         self._state.docket.adopt(verdicts)
+
+    def standing(self, node: NodeName) -> tuple[Standing, ...]:
+        """How all evidence about a node stands now, each kind against what would decide."""
+        state, slot, windows = self._state, self._windows.watermark, self._windows
+        ranks = RankEvidence(state.watch, self._config.straggler, state.picture, slot)
+        heard = {kind: windows.window_at(kind, slot) for kind in Entity if slot is not None}
+        parts = (state.liveness, self._silence, ranks, state.machines, state.told, heard)
+        return Inspection(*parts).standing(node)
 
     def _follow_cadence(self, event: Event) -> None:
         """Slots are as wide as the job's telemetry is slow; of other widths nothing is kept."""

@@ -68,6 +68,11 @@ class JobPicture:
         return bool(self._states) and self._states[-1][1] is JobState.FINISHED
 
     @property
+    def doing(self) -> JobState:
+        """What the job does now; one without events counts as training."""
+        return self._states[-1][1] if self._states else JobState.TRAINING
+
+    @property
     def departed(self) -> frozenset[NodeName]:
         """The nodes that have left, were replaced, or whose process has ended."""
         return frozenset(node for node, (_, gone) in self._members.items() if gone)

@@ -67,6 +67,8 @@ class Trail:
 
     symptom: Symptom
     score: float = 0.0
+    level: float = 0.0
+    """What would have decided in the newest slot."""
     onset_second: int = 0
     healthy_slots: int = 0
     """Slots without slowness; a slow one takes two of them back."""
@@ -176,6 +178,10 @@ class StragglerWatch:
             found[row] = max(found.get(row, 0.0), trail.score)
         return found
 
+    def trails_of(self, node: NodeName) -> list[tuple[EntityKey, Trail]]:
+        """The evidence against each rank of the node, by each symptom."""
+        return [(row, trail) for (row, _), trail in self._trails.items() if row.node == node]
+
     def is_well(self, node: NodeName) -> bool:
         """Whether the node's ranks were without slowness for long enough, by every symptom."""
         trails = [trail for (owner, _), trail in self._trails.items() if owner.node == node]
@@ -205,6 +211,7 @@ class StragglerWatch:
             trail = self._trails.get((rows[at], symptom.metric))
             if trail is None:
                 trail = self._trails[rows[at], symptom.metric] = Trail(symptom)
+            trail.level = levels[noise]
             self._add(trail, increments[at], levels[noise], second)
             trail.take(seen[at])
             if trail.score >= levels[noise]:

@@ -1,0 +1,82 @@
+"""What is heard of a node: for how long nothing, and which metrics only its peers send."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.diagnosis.contract import Tier
+from paramedic.diagnosis.explanation.standing import Standing
+from paramedic.diagnosis.finding import moment
+from paramedic.ingest.contract import Entity, EntityKey
+from paramedic.ingest.some_names import some_names
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from paramedic.ingest.contract import NodeName, Window
+
+_KINDS = {Entity.GPU: "GPU", Entity.NODE: "host", Entity.RANK: "rank"}
+_SHOWN = 4
+"""Metrics that are named."""
+_UNIT = "s"
+
+
+def of_hearing(
+    node: NodeName, windows: Mapping[Entity, Window], timeout_seconds: float
+) -> Iterator[Standing]:
+    """Whether each kind of the node's telemetry comes; kinds that no node sends are left out."""
+    for entity, window in windows.items():
+        rows = [at for at, row in enumerate(window.rows) if row.node == node]
+        if window.rows:
+            yield _of_window(node, entity, window, np.array(rows, np.intp), timeout_seconds)
+    if not any(window.rows for window in windows.values()):
+        key = EntityKey(Entity.NODE, node)
+        yield Standing(key, Tier.HEARTBEAT, "telemetry", None, None, note="no node is heard of")
+
+
+def _of_window(
+    node: NodeName, entity: Entity, window: Window, rows: NDArray[np.intp], timeout_seconds: float
+) -> Standing:
+    kind = _KINDS[entity]
+    key = EntityKey(Entity.NODE, node)
+    level = None if entity is Entity.RANK else timeout_seconds
+    heard = window.observed[rows].any(axis=(0, 1))
+    if not heard.any():
+        note = f"no {kind} telemetry of it in the last {_seconds(window)} s, though of others"
+        return Standing(key, Tier.HEARTBEAT, f"{kind} telemetry", None, level, note=note)
+    last = window.seconds[int(np.flatnonzero(heard)[-1])]
+    silent = window.last_second - last
+    return Standing(
+        key,
+        Tier.HEARTBEAT,
+        f"{kind} telemetry",
+        float(silent),
+        level,
+        since=moment(last) if silent else None,
+        note=_note(window, rows),
+        unit=_UNIT,
+    )
+
+
+def _note(window: Window, rows: NDArray[np.intp]) -> str:
+    """How many peers there are, and what they send that it does not."""
+    seen = window.observed.any(axis=2)
+    others = np.delete(seen, rows, axis=0)
+    peers = np.count_nonzero(others.any(axis=1))
+    if not peers:
+        return "nobody to compare it with"
+    words = f"{peers} rows of others to compare it with"
+    missing = [
+        metric
+        for at, metric in enumerate(window.metrics)
+        if not seen[rows, at].any() and 2 * np.count_nonzero(others[:, at]) > peers
+    ]
+    named = some_names(missing, _SHOWN)
+    return f"{words}; most of them send and it does not: {named}" if missing else words
+
+
+def _seconds(window: Window) -> int:
+    return len(window.seconds) * window.slot_seconds

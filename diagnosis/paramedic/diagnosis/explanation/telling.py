@@ -1,0 +1,134 @@
+"""Explanations as lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.explanation.measures import measure_of
+from paramedic.diagnosis.explanation.words import FAULTS, PHASES, SEVERITIES, TIERS, place_of
+from paramedic.ingest.contract import Entity, format_time
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from paramedic.diagnosis.contract import Evidence, Verdict
+    from paramedic.diagnosis.explanation.explained import Explanation
+    from paramedic.diagnosis.explanation.standing import Standing
+
+_INDEXED = {Entity.GPU: "GPU", Entity.RANK: "rank"}
+_BAR = 10
+"""Characters of a full bar."""
+
+
+def lines_of_verdict(explanation: Explanation) -> Iterator[str]:
+    """Why a verdict was given."""
+    verdict = explanation.verdict
+    yield (
+        f"verdict {verdict.id}: {verdict.severity.value}, {verdict.status.value},"
+        f" confidence {verdict.confidence:.2f}"
+    )
+    yield f"  {verdict.summary}"
+    yield ""
+    yield f"what      {verdict.fault.value}: {FAULTS[verdict.fault]} ({PHASES[verdict.phase]})"
+    yield f"where     {place_of(verdict)}; job {verdict.job}, generation {verdict.generation}"
+    yield f"since     {_when(explanation)}"
+    yield f"found by  {TIERS[verdict.tier]}"
+    yield from _life(explanation)
+    yield from _evidence(verdict)
+    yield from _candidates(verdict)
+    yield from _considered(explanation)
+    yield ""
+    yield f"severity  {verdict.severity.value}: {SEVERITIES[verdict.severity]}"
+    yield f"action    {verdict.action.recommended.value}: {verdict.action.reason}"
+
+
+def lines_of_standing(standings: Sequence[Standing]) -> Iterator[str]:
+    """How evidence stands, the strongest first."""
+    for one in sorted(standings, key=lambda one: -one.share):
+        yield f"  {_bar(one)}  {subject_of(one)}, {one.kind}: {_amount(one)}"
+        if one.note:
+            yield f"  {'':{_BAR}}  {one.note}"
+
+
+def subject_of(standing: Standing) -> str:
+    """Whom it speaks of, such as `GPU 3 of node-0007`."""
+    row = standing.subject
+    word = _INDEXED.get(row.entity)
+    return row.node if word is None or row.index is None else f"{word} {row.index} of {row.node}"
+
+
+def _when(explanation: Explanation) -> str:
+    fired = explanation.fired
+    decided = explanation.verdict.first_detected_at or fired.detected_at
+    return (
+        f"{format_time(fired.onset)}; decided {explanation.seconds_to_decide:.0f} s later, at"
+        f" {format_time(decided)}"
+    )
+
+
+def _life(explanation: Explanation) -> Iterator[str]:
+    if len(explanation.life) > 1:
+        for one in explanation.life:
+            yield f"          {format_time(one.detected_at)}  {one.status.value}: {one.summary}"
+
+
+def _evidence(verdict: Verdict) -> Iterator[str]:
+    yield ""
+    yield "evidence, each line against what its peers did at the same time:"
+    for one in verdict.evidence:
+        yield f"  {_evidence_words(one)}"
+    if not verdict.evidence:
+        yield "  none was told with it"
+
+
+def _evidence_words(evidence: Evidence) -> str:
+    sizes = [abs(one) for one in (evidence.value, evidence.peers) if one is not None]
+    measure = measure_of(evidence.metric, max(sizes, default=1.0))
+    words = [f"{measure.name}: {measure.text(evidence.value)}"]
+    if evidence.peers is not None:
+        words.append(f"peers {measure.text(evidence.peers)}{_change(evidence)}")
+    if evidence.deviation:
+        side = "above" if evidence.deviation > 0 else "below"
+        words.append(f"{abs(evidence.deviation):.1f} standard deviations {side} them")
+    return f"{', '.join(words)}; since {_clock(evidence.since)}"
+
+
+def _change(evidence: Evidence) -> str:
+    if evidence.value is None or not evidence.peers:
+        return ""
+    return f" ({evidence.value / evidence.peers - 1:+.0%})"
+
+
+def _candidates(verdict: Verdict) -> Iterator[str]:
+    if len(verdict.candidates) > 1:
+        yield ""
+        yield "candidates, by the evidence against them:"
+        for one in verdict.candidates:
+            is_named = one.node == verdict.node or one.node in verdict.members
+            yield f"  {one.node}  {one.score:g}{'  named' if is_named else ''}"
+
+
+def _considered(explanation: Explanation) -> Iterator[str]:
+    if explanation.considered:
+        yield ""
+        yield "considered when it was decided (evidence against what would decide):"
+        yield from lines_of_standing(explanation.considered)
+
+
+def _bar(standing: Standing) -> str:
+    full = round(_BAR * min(standing.share, 1.0))
+    return "█" * full + "·" * (_BAR - full)
+
+
+def _amount(standing: Standing) -> str:
+    unit = f" {standing.unit}".rstrip()
+    if standing.evidence is None:
+        return "nothing can be said"
+    level = "" if standing.level is None else f" of {standing.level:.3g}"
+    since = "" if standing.since is None else f", since {_clock(standing.since)}"
+    return f"{standing.evidence:.3g}{level}{unit}{since}"
+
+
+def _clock(moment: datetime) -> str:
+    return f"{moment:%H:%M:%S}"

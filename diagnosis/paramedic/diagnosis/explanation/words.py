@@ -1,0 +1,73 @@
+"""What the terms of a verdict mean, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.contract import Fault, Phase, Scope, Severity, Tier
+
+if TYPE_CHECKING:
+    from paramedic.diagnosis.contract import Verdict
+
+FAULTS: Mapping[Fault, str] = {
+    Fault.ECC_ERROR: "the GPU's memory has errors that it cannot correct",
+    Fault.CUDA_EXECUTION_ERROR: "a kernel failed on the GPU",
+    Fault.GPU_EXECUTION_ERROR: "the GPU does not compute as it should",
+    Fault.PCIE_DOWNGRADE: "the PCIe link is slower than it should be",
+    Fault.NIC_DROPOUT: "the network card drops out",
+    Fault.GPU_CARD_DROP: "a GPU is no longer there",
+    Fault.NVLINK_ERROR: "an NVLink has errors",
+    Fault.AOC_ERROR: "an optical cable or module is failing",
+    Fault.STORAGE_ERROR: "a disk or the storage behind it is slow or failing",
+    Fault.MACHINE_UNREACHABLE: "the machine is silent in every channel",
+    Fault.THERMAL_THROTTLE: "it is too hot and runs slower to cool down",
+    Fault.HOST_CONTENTION: "something else uses the host's processors or memory",
+    Fault.PROCESS_EXIT: "the rank's process has ended",
+    Fault.HANG: "the rank's process is there and does nothing",
+    Fault.STRAGGLER: "the rank takes longer over its own work than its peers",
+    Fault.TELEMETRY_LOST: "its telemetry has ceased",
+    Fault.NODE_FAILURE_RATE: "the node fails abnormally often",
+    Fault.UNKNOWN: "it works unlike its peers, and nothing says why",
+    Fault.NETWORK_GROUP: "machines of one switch, rack or stage fail together",
+    Fault.THROUGHPUT_DROP: "the whole job has become slower, or stands still",
+    Fault.RECOVERY_OVERDUE: "a recovery takes longer than it may",
+    Fault.RECOVERY_FAILED: "a recovery has failed",
+    Fault.CHECKPOINT_FAILED: "a checkpoint could not be saved",
+    Fault.LOSS_DIVERGENCE: "the loss is running away",
+    Fault.GRADIENT_EXPLOSION: "the gradients are exploding",
+    Fault.DATA_STALL: "the ranks wait for data",
+    Fault.CONFIGURATION_JUMP: "learning rate or batch size jumped and nobody planned it",
+    Fault.GOODPUT_LOW: "too little of the time is training",
+    Fault.FAILURE_RATE_RISING: "failures become more frequent",
+}
+PHASES: Mapping[Phase, str] = {
+    Phase.SYMPTOM: "still running, not yet failed",
+    Phase.DEGRADED: "running slower",
+    Phase.FAILED: "has failed",
+}
+TIERS: Mapping[Tier, str] = {
+    Tier.HEARTBEAT: "the silence of its heart-beats or telemetry",
+    Tier.PATTERN: "how its metrics depart from its peers'",
+    Tier.APPLICATION: "what the training job itself reports",
+    Tier.KNOWN_ERROR: "an error that was reported, which is hard evidence",
+}
+SEVERITIES: Mapping[Severity, str] = {
+    Severity.P0: "the job cannot go on: somebody should answer within 5 minutes",
+    Severity.P1: "one machine is failing: somebody should answer within 30 minutes",
+    Severity.P2: "a trend, or nothing that is failing yet: in working hours",
+}
+
+
+def place_of(verdict: Verdict) -> str:
+    """Whom a verdict is about, in words."""
+    node = verdict.node or ""
+    match verdict.scope:
+        case Scope.GPU:
+            return f"GPU {verdict.gpu} of {node}"
+        case Scope.NODE:
+            return node if verdict.rank is None else f"{node}, which carries rank {verdict.rank}"
+        case Scope.GROUP:
+            return f"{len(verdict.members)} nodes together: {', '.join(verdict.members)}"
+        case Scope.JOB:
+            return "the job as a whole, nobody in particular"
