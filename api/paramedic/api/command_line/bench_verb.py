@@ -29,6 +29,7 @@ exit codes:
   130  Ctrl-C; what was done is kept
 """
 _WORKERS = 2
+_TRIALS = 30
 _REFERENCE_DATA = "PARAMEDIC_REFERENCE_DATA"
 
 
@@ -58,7 +59,7 @@ def _workers(text: str) -> int:
 
 
 def _add_flags(parser: ArgumentParser) -> None:
-    parser.add_argument("what", choices=("detection",), help="what is compared")
+    parser.add_argument("what", choices=("detection", "verdicts"), help="what is scored")
     size = parser.add_mutually_exclusive_group()
     quick = "a few dozen episodes, minutes (default)"
     full = "300 fault episodes and 200 healthy job-hours on test, about two hours"
@@ -76,6 +77,18 @@ def _add_flags(parser: ArgumentParser) -> None:
     real = f"real sets of others, run as well (default: ${_REFERENCE_DATA})"
     valued(parser, "--reference-data", "FOLDER", real, path)
     valued(parser, "--workers", "N", workers, _workers, _WORKERS)
+    _add_flags_of_trials(parser)
+
+
+def _add_flags_of_trials(parser: ArgumentParser) -> None:
+    trials = parser.add_argument_group("verdicts")
+    recordings = "recordings, each with a truth.json (default: jobs of the synthetic cluster)"
+    valued(trials, "--recordings", "FOLDER", recordings, path)
+    chosen(trials, "--part", ("validation", "test", "train"), "jobs of this part of the draw")
+    number = f"so many jobs in which something breaks (default: {_TRIALS})"
+    valued(trials, "--number", "N", number, _seed, _TRIALS)
+    hours = "and so many healthy job-hours (default: 0)"
+    valued(trials, "--healthy-hours", "N", hours, _seed, 0)
 
 
 def _packages(_flags: Namespace, _settings: Settings) -> Sequence[str]:
@@ -86,6 +99,8 @@ def _execute(call: Call) -> int:
     from paramedic.api.wiring.bench import BenchRequest, bench_detection
 
     flags, around = call.flags, call.surroundings
+    if flags.what == "verdicts":
+        return _try(call)
     default = f"bench/detection-{flags.size}-{flags.seed}"
     reference = flags.reference_data or around.environment.get(_REFERENCE_DATA)
     request = BenchRequest(
@@ -97,6 +112,17 @@ def _execute(call: Call) -> int:
         reference_data=around.folder / reference if reference else None,
     )
     return bench_detection(request, flags.format == "json", around.stdout, around.stderr)
+
+
+def _try(call: Call) -> int:
+    from paramedic.api.wiring.bench_verdicts import TrialRequest, bench_verdicts
+
+    flags, around = call.flags, call.surroundings
+    recordings = None if flags.recordings is None else around.folder / flags.recordings
+    request = TrialRequest(
+        recordings, flags.part, flags.number, flags.healthy_hours, flags.seed, flags.workers
+    )
+    return bench_verdicts(request, flags.format == "json", around.stdout, around.stderr)
 
 
 BENCH = Verb(

@@ -29,6 +29,8 @@ class SyntheticSource:
 
     size: Size
     seed: int
+    has_twins: bool = True
+    """Whether faulty test episodes are lived beside their twins; nobody is judged by that."""
 
     def draw(self, part: Part) -> Sequence[Drawn]:
         """Faulty episodes, then healthy ones."""
@@ -57,7 +59,8 @@ class SyntheticSource:
         plan = cast("EpisodePlan", drawn.plan)
         lived = live(plan)
         shown = None
-        if drawn.part is Part.TEST and len(lived.labels) == 1 and not lived.labels[0].is_group:
+        is_test = self.has_twins and drawn.part is Part.TEST
+        if is_test and len(lived.labels) == 1 and not lived.labels[0].is_group:
             shown = len(visible_beside(lived, live(without_faults(plan))))
         history = JobHistory(plan.cluster.job, lived.windows, lived.description, lived.events)
         return Episode(_facts(drawn, plan, lived, shown), history)
