@@ -34,6 +34,7 @@ CALLS = [
     "serve --run-folder r", "decode -", "simulate --serve", "simulate --record r",
     "capture --out o", f"capture --out o --set {KAFKA}", "capture --out o --nvml",
     "replay r", "replay r --bus kafka://b:1", "bench detection",
+    "explain n --recording r", "explain n --recording r --figure f.svg",
     "models list", "train r --out m", "doctor --recording r",
 ]  # fmt: skip
 

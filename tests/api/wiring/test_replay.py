@@ -161,7 +161,7 @@ def test_slots_are_as_wide_as_the_recording_says(tmp_path: Path) -> None:
         with RecordingWriter(place, JobDescription(JOB, seconds, nodes)) as writer:
             writer.append(SLOW.batches()[0])
         detector = detector_of(open_recording(place), Settings())
-        window = detector._windows._config  # type: ignore[attr-defined]
+        window = detector._windows._config
         assert window.sampling_seconds == width
 
 

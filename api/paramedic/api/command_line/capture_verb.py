@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.bus_flag import existing_bus
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.flags import filled, path, positive, switch, valued
+from paramedic.api.command_line.flags import filled, moment, path, positive, switch, valued
 from paramedic.api.command_line.source_flags import (
     SETTING_FLAGS,
     add_source_flags,
@@ -40,15 +39,6 @@ exit codes:
 """
 _CAP_GIGABYTES = 20.0
 _SEGMENT_MINUTES = 10.0
-
-
-def _moment(text: str) -> datetime:
-    """The time that was given; one without a zone is UTC. Raises ArgumentTypeError."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise ArgumentTypeError(f"{text!r} is no time such as 2026-01-01T00:10:00Z") from error
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def _add_flags(parser: ArgumentParser) -> None:
@@ -90,8 +80,8 @@ def _add_cut_flags(parser: ArgumentParser) -> None:
         path,
     )
     first = "such as 2026-01-01T00:10:00Z (default: the beginning)"
-    valued(cut, "--from", "TIME", first, _moment, dest="first")
-    valued(cut, "--to", "TIME", "(default: the end)", _moment, dest="last")
+    valued(cut, "--from", "TIME", first, moment, dest="first")
+    valued(cut, "--to", "TIME", "(default: the end)", moment, dest="last")
 
 
 def _packages(flags: Namespace, settings: Settings) -> Sequence[str]:

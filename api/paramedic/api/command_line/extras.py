@@ -17,6 +17,7 @@ DIAGNOSE = ("numpy",)
 REMEDIATE = ("sqlalchemy",)
 SIMULATE = ("numpy",)
 RECORDINGS = ("numpy", "pyarrow")
+FIGURES = ("numpy", "matplotlib")
 MODELS = ("numpy", "safetensors")
 DRIFT = ("numpy", "pyarrow", "safetensors", "torch")
 TRAIN = ("numpy", "pyarrow", "safetensors", "torch", "pytorch_lightning")
@@ -28,11 +29,13 @@ BENCH = ("numpy", "pytorch_lightning", "rich", "sklearn", "torch")
 _OF_OTHER_EXTRAS = {
     "pynvml": "nvml",
     "prometheus_client": "api",
+    "matplotlib": "figures",
     "safetensors": "models",
     "torch": "models",
     "pytorch_lightning": "models",
 }
 """Packages that the extra of a verb may not bring."""
+_OF_PLATFORM = ("api", "figures", "models")
 
 
 def of_ring(settings: Settings) -> Sequence[str]:
@@ -66,7 +69,7 @@ def require(
     if missing:
         beside = [_OF_OTHER_EXTRAS[package] for package in missing if package in _OF_OTHER_EXTRAS]
         is_there = extra.startswith("platform")  # which brings all but hardware's own
-        needed = (one for one in beside if not (is_there and one in ("api", "models")))
+        needed = (one for one in beside if not (is_there and one in _OF_PLATFORM))
         wanted = dict.fromkeys([*extra.split(","), *needed])
         raise MissingExtraError(
             f"{verb} needs {', '.join(missing)}: pip install 'paramedic[{','.join(wanted)}]'"

@@ -6,6 +6,7 @@ import math
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
 from dataclasses import fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -90,3 +91,12 @@ def positive(text: str) -> float:
     if not 0 < number < math.inf:
         raise ArgumentTypeError(f"{text!r} is no number above 0")
     return number
+
+
+def moment(text: str) -> datetime:
+    """The time that was given; one without a zone is UTC. Raises ArgumentTypeError."""
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is no time such as 2026-01-01T00:10:00Z") from error
+    return given if given.tzinfo is not None else given.replace(tzinfo=UTC)

@@ -14,6 +14,7 @@ from paramedic.api.command_line.decode_verb import DECODE
 from paramedic.api.command_line.demo_verb import DEMO
 from paramedic.api.command_line.doctor_verb import DOCTOR
 from paramedic.api.command_line.errors import UsageError
+from paramedic.api.command_line.explain_verb import EXPLAIN
 from paramedic.api.command_line.flags import path
 from paramedic.api.command_line.models_verb import MODELS
 from paramedic.api.command_line.replay_verb import REPLAY
@@ -40,6 +41,7 @@ VERBS: dict[str, Verb] = {
         SIMULATE,
         CAPTURE,
         REPLAY,
+        EXPLAIN,
         DOCTOR,
         BENCH,
         TRAIN,

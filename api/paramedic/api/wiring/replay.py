@@ -21,6 +21,7 @@ from paramedic.ingest.recordings.reading import Recording, open_recording
 if TYPE_CHECKING:
     from paramedic.api.settings.schema import Settings
     from paramedic.diagnosis.contract import Detector, Verdict
+    from paramedic.diagnosis.detector import JobDetector
 
 _TELL_EVERY_SECONDS = 2.0
 _COLUMNS = "{:<20}  {:<8}  {:<2}  {:<20}  {:<16}  {}\n"
@@ -75,7 +76,7 @@ def opened(folder: Path, stderr: TextIO) -> Recording:
     return recording
 
 
-def detector_of(recording: Recording, settings: Settings) -> Detector:
+def detector_of(recording: Recording, settings: Settings) -> JobDetector:
     """The detector of a live run, with slots as wide as the recording's samples are apart."""
     config = diagnose_config(settings).detector
     width = max(1, math.ceil(recording.job.sampling_seconds))

@@ -7,7 +7,6 @@ people who are colour-blind (Okabe and Ito's), and nothing is told by colour alo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from textwrap import wrap
 from typing import IO, TYPE_CHECKING, Any
@@ -23,7 +22,8 @@ from paramedic.diagnosis.explanation.measures import measure_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_PANELS = 4
+    from paramedic.diagnosis.explanation.depicting import Scene
+
 FORMATS = ("png", "svg")
 BEGAN = "evidence began"
 DECIDED = "decided"
@@ -42,28 +42,13 @@ _STYLE: dict[Any, Any] = {
 """The salt keeps the ids in an SVG the same from one drawing to the next."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """What a figure is about."""
-
-    title: str
-    machine: str
-    """What its line is called."""
-    peers: str
-    """What the band's are called, such as `stage peers`."""
-    began: datetime | None
-    """When evidence began."""
-    decided: datetime | None
-
-
 def draw(scene: Scene, curves: Sequence[Curve], form: str, target: IO[bytes]) -> None:
-    """Draw the first four curves, one above the other, as `png` or `svg`."""
-    shown = curves[:MOST_PANELS]
+    """Draw the curves, one above the other, as `png` or `svg`."""
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(9.0, 1.6 + 1.9 * max(len(shown), 1)), layout="constrained")
-        grid = figure.subplots(max(len(shown), 1), 1, sharex=True, squeeze=False)
+        figure = Figure(figsize=(9.0, 1.6 + 1.9 * max(len(curves), 1)), layout="constrained")
+        grid = figure.subplots(max(len(curves), 1), 1, sharex=True, squeeze=False)
         axes: list[Axes] = grid[:, 0].tolist()
-        for at, (panel, curve) in enumerate(zip(axes, shown, strict=False)):
+        for at, (panel, curve) in enumerate(zip(axes, curves, strict=False)):
             _draw_panel(panel, curve, scene, is_first=at == 0)
         _finish(axes, scene)
         figure.suptitle("\n".join(wrap(scene.title, 92)), fontsize=11.0, x=0.01, ha="left")
@@ -104,7 +89,7 @@ def _mark(panel: Axes, scene: Scene, *, is_first: bool) -> None:
         x: Any = moment
         panel.axvline(x, color=_MARK, lw=1.4, ls=dashes)
         if is_first:
-            place = {"right": (-4, 3), "left": (4, 3)}[side]
+            place = {"right": (-4, 17), "left": (4, 17)}[side]  # above the panel's own name
             panel.annotate(
                 f"{words} {moment:%H:%M:%S}",
                 (x, 1.0),

@@ -63,7 +63,7 @@ def _of_window(
 
 def _note(window: Window, rows: NDArray[np.intp]) -> str:
     """How many peers there are, and what they send that it does not."""
-    seen = window.observed.any(axis=2)
+    seen = np.asarray(window.observed.any(axis=2))
     others = np.delete(seen, rows, axis=0)
     peers = np.count_nonzero(others.any(axis=1))
     if not peers:

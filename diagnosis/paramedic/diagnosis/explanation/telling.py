@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.explanation.measures import measure_of
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Evidence, Verdict
     from paramedic.diagnosis.explanation.explained import Explanation
     from paramedic.diagnosis.explanation.standing import Standing
+    from paramedic.ingest.contract import NodeName
 
 _INDEXED = {Entity.GPU: "GPU", Entity.RANK: "rank"}
 _BAR = 10
@@ -45,8 +47,14 @@ def lines_of_verdict(explanation: Explanation) -> Iterator[str]:
 
 def lines_of_standing(standings: Sequence[Standing]) -> Iterator[str]:
     """How evidence stands, the strongest first."""
+    alike: dict[Standing, list[int]] = {}
     for one in sorted(standings, key=lambda one: -one.share):
-        yield f"  {_bar(one)}  {subject_of(one)}, {one.kind}: {_amount(one)}"
+        whole = replace(one, subject=replace(one.subject, index=None))
+        indices = alike.setdefault(whole, [])
+        indices += [] if one.subject.index is None else [one.subject.index]
+    for one, indices in alike.items():
+        whom = _whom(one.subject.entity, one.subject.node, indices)
+        yield f"  {_bar(one)}  {whom}, {one.kind}: {_amount(one)}"
         if one.note:
             yield f"  {'':{_BAR}}  {one.note}"
 
@@ -54,8 +62,14 @@ def lines_of_standing(standings: Sequence[Standing]) -> Iterator[str]:
 def subject_of(standing: Standing) -> str:
     """Whom it speaks of, such as `GPU 3 of node-0007`."""
     row = standing.subject
-    word = _INDEXED.get(row.entity)
-    return row.node if word is None or row.index is None else f"{word} {row.index} of {row.node}"
+    return _whom(row.entity, row.node, [] if row.index is None else [row.index])
+
+
+def _whom(entity: Entity, node: NodeName, indices: Sequence[int]) -> str:
+    if entity not in _INDEXED or not indices:
+        return node
+    plural = "" if len(indices) == 1 else "s"
+    return f"{_INDEXED[entity]}{plural} {', '.join(map(str, indices))} of {node}"
 
 
 def _when(explanation: Explanation) -> str:
@@ -132,3 +146,30 @@ def _amount(standing: Standing) -> str:
 
 def _clock(moment: datetime) -> str:
     return f"{moment:%H:%M:%S}"
+
+
+def lines_of_node(
+    node: NodeName, at: datetime, verdicts: Sequence[Verdict], standings: Sequence[Standing]
+) -> Iterator[str]:
+    """How the evidence about a node stands, and why nothing has fired."""
+    yield f"{node} at {format_time(at)}"
+    yield ""
+    for one in verdicts:
+        yield (
+            f"open: {one.severity.value} {one.fault.value} {one.id}, since"
+            f" {format_time(one.onset)}: {one.summary}"
+        )
+    yield from [] if verdicts else [_why_nothing(standings)]
+    yield ""
+    yield "evidence, the strongest first (what has added up, of what would decide):"
+    yield from lines_of_standing(standings)
+
+
+def _why_nothing(standings: Sequence[Standing]) -> str:
+    strongest = max(standings, key=lambda one: one.share, default=None)
+    if strongest is None or strongest.share == 0:
+        return "no verdict about it is open: nothing speaks against it"
+    return (
+        f"no verdict about it is open: the strongest evidence, {strongest.kind} of"
+        f" {subject_of(strongest)}, stands at {strongest.share:.0%} of what would decide"
+    )

@@ -55,6 +55,13 @@ class Recording:
         return range(min(firsts), max(lasts) + 1) if firsts else range(0)
 
     @property
+    def nodes(self) -> frozenset[NodeName]:
+        """Every node that telemetry speaks of."""
+        return frozenset(
+            NodeName(node) for findings in self._findings.values() for node in findings.nodes
+        )
+
+    @property
     def rows(self) -> int:
         """Rows of all files."""
         return sum(findings.rows for findings in self._findings.values())
@@ -65,10 +72,10 @@ class Recording:
         return merge(self._batches(rows_at_once), events, key=lambda one: one.arrived)
 
     def _batches(self, rows_at_once: int) -> Iterator[Moment]:
-        nodes = sorted({node for findings in self._findings.values() for node in findings.nodes})
+        nodes = sorted(self.nodes)
         metrics = {entity: one.usable_metrics for entity, one in self._findings.items()}
-        assembler = Assembler(self.job.job, [NodeName(node) for node in nodes], metrics)
-        readers = self._readers({node: at for at, node in enumerate(nodes)})
+        assembler = Assembler(self.job.job, nodes, metrics)
+        readers = self._readers({str(node): at for at, node in enumerate(nodes)})
         units, due = self._units(), rows_at_once
         for at, (entity, unit) in enumerate(units):
             assembler.add(entity, readers[entity].read(unit))
@@ -104,8 +111,7 @@ class Recording:
 
     def _remark_on_nodes(self) -> Iterator[str]:
         listed = {node.name for node in self.job.nodes}
-        found = {node for findings in self._findings.values() for node in findings.nodes}
-        unlisted = sorted(found - listed)
+        unlisted = sorted(self.nodes - listed)
         if unlisted:
             yield f"job.json does not list {some_names(unlisted)}: taken in without roles"
 
