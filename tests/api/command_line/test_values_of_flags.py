@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paramedic.api.command_line import flags
 from paramedic.api.command_line.bus_flag import existing_bus
-from paramedic.api.command_line.capture_verb import _moment
 from paramedic.api.command_line.dispatch import dispatch
 from paramedic.api.command_line.errors import UsageError
 from paramedic.api.command_line.parser import build_parser
@@ -38,19 +38,19 @@ def refused(folder: Path, *arguments: str) -> str:
 
 @given(st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)), ZONES)  # noqa: DTZ001
 def test_a_moment_keeps_its_zone_and_is_utc_without_one(moment: datetime, zone: timezone) -> None:
-    assert _moment(moment.isoformat()) == moment.replace(tzinfo=UTC)
-    assert _moment(moment.replace(tzinfo=zone).isoformat()) == moment.replace(tzinfo=zone)
+    assert flags.moment(moment.isoformat()) == moment.replace(tzinfo=UTC)
+    assert flags.moment(moment.replace(tzinfo=zone).isoformat()) == moment.replace(tzinfo=zone)
 
 
 @pytest.mark.parametrize("text", ["2026-01-01T00:10:00Z", "2026-01-01 00:10", "20260101T001000Z"])
 def test_a_moment_may_be_written_in_several_ways(text: str) -> None:
-    assert _moment(text) == datetime(2026, 1, 1, 0, 10, tzinfo=UTC)
+    assert flags.moment(text) == datetime(2026, 1, 1, 0, 10, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "00:10", "1767225600", "2026-13-01"])
 def test_a_moment_that_is_none_is_shown_how_one_looks(text: str) -> None:
     with pytest.raises(ArgumentTypeError, match=r"is no time such as 2026-01-01T00:10:00Z"):
-        _moment(text)
+        flags.moment(text)
 
 
 @given(st.floats(min_value=1e-6, max_value=1e6))
