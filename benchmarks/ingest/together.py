@@ -37,6 +37,7 @@ from sustained import used_seconds
 
 from paramedic.diagnosis.contract import Verdict
 from paramedic.diagnosis.detector import DetectorConfig, JobDetector
+from paramedic.diagnosis.history.fleet import FleetHistory
 from paramedic.diagnosis.onlooker import NOBODY, Onlooker
 from paramedic.diagnosis.routing.report import RoutingReport
 from paramedic.diagnosis.service import DiagnoseConfig, run
@@ -80,7 +81,12 @@ class TimedDetectorConfig(DetectorConfig):
 
     notes: IO[str] = sys.stderr
 
-    def build(self, job: JobName, onlooker: Onlooker = NOBODY) -> JobDetector:
+    def build(
+        self,
+        job: JobName,
+        onlooker: Onlooker = NOBODY,
+        fleet: FleetHistory | None = None,  # noqa: ARG002 (as the detector's own has it)
+    ) -> JobDetector:
         """A detector that has seen nothing yet."""
         return TimedDetector(self, job, onlooker)
 

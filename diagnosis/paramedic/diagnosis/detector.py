@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.admission import Admission
 from paramedic.diagnosis.cards import is_return, judge_card
 from paramedic.diagnosis.comparable import comparable_part, judged_part
 from paramedic.diagnosis.contract import Fault
@@ -22,12 +23,17 @@ from paramedic.diagnosis.exits import judge_exit
 from paramedic.diagnosis.explanation.inspecting import Inspection
 from paramedic.diagnosis.explanation.ranks import RankEvidence
 from paramedic.diagnosis.finding import Subject, Trouble, moment
+from paramedic.diagnosis.history.fleet import FleetHistory
+from paramedic.diagnosis.history.settings import HistorySettings
+from paramedic.diagnosis.history.watch import FailureHistory
 from paramedic.diagnosis.known_errors.memory import KnownErrorMemory
 from paramedic.diagnosis.known_errors.reading import shipped_known_errors
 from paramedic.diagnosis.known_errors.settings import KnownErrorSettings
 from paramedic.diagnosis.known_errors.watch import KnownErrorWatch
 from paramedic.diagnosis.liveness import Liveness
 from paramedic.diagnosis.machines import KINDS, MachineWatch
+from paramedic.diagnosis.maintenance.plan import MaintenancePlan, MaintenanceSettings
+from paramedic.diagnosis.maintenance.rows import without_nodes
 from paramedic.diagnosis.onlooker import NOBODY
 from paramedic.diagnosis.pace import Pace
 from paramedic.diagnosis.picture import JobPicture
@@ -73,17 +79,32 @@ class DetectorConfig:
     departure: DepartureSettings = field(default_factory=DepartureSettings)
     known_error: KnownErrorSettings = field(default_factory=KnownErrorSettings)
     known_errors: KnownErrors = field(default_factory=shipped_known_errors)
+    history: HistorySettings = field(default_factory=HistorySettings)
+    maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
 
-    def build(self, job: JobName, onlooker: Onlooker = NOBODY) -> JobDetector:
-        """A detector that has seen nothing yet."""
-        return JobDetector(self, JobWindows(self.windows, job), self.beginning(job), onlooker)
+    def build(
+        self, job: JobName, onlooker: Onlooker = NOBODY, fleet: FleetHistory | None = None
+    ) -> JobDetector:
+        """A detector that has seen nothing yet; `fleet` is what is known of other jobs' nodes."""
+        history = FailureHistory(job, fleet or FleetHistory(self.history))
+        state = self.beginning(job, history)
+        return JobDetector(self, JobWindows(self.windows, job), state, onlooker)
 
-    def beginning(self, job: JobName) -> DetectorState:
-        """What a detector knows at first."""
+    def beginning(
+        self,
+        job: JobName,
+        history: FailureHistory | None = None,
+        plan: MaintenancePlan | None = None,
+    ) -> DetectorState:
+        """What a detector knows at first; what is given outlives a run of its job."""
+        history = history or FailureHistory(job, FleetHistory(self.history))
+        plan = plan or MaintenancePlan(self.maintenance)
         return DetectorState(
+            history=history,
+            picture=JobPicture(maintenance=plan),
             liveness=Liveness(self.silence.clock_tolerance_seconds),
             watch=StragglerWatch(self.straggler),
-            docket=Docket(job),
+            docket=Docket(job, Admission(plan, history.odds_factor)),
             machines=MachineWatch(self.departure),
             slot_seconds=self.windows.sampling_seconds,
         )
@@ -105,7 +126,8 @@ class DetectorState:
     machines: MachineWatch
     slot_seconds: int
     """How often the job's telemetry comes."""
-    picture: JobPicture = field(default_factory=JobPicture)
+    picture: JobPicture
+    history: FailureHistory
     pace: Pace = field(default_factory=Pace)
     sight: JobSight = field(default_factory=JobSight)
     told: KnownErrorMemory = field(default_factory=KnownErrorMemory)
@@ -152,16 +174,18 @@ class JobDetector:
 
         Raises ForeignBatchError when the batch is of another job or does not hold together.
         """
-        self._windows.accept(batch, arrived_seconds)
+        away = self._state.picture.in_maintenance(batch.second)
+        self._windows.accept(without_nodes(batch, away), arrived_seconds)
         self._onlooker.see(batch)
         self._state.picture.see(batch.second, batch.generation)
         self._state.sight.see(batch)
         self._state.liveness.observe(batch, self._state.picture.departed)
         verdicts = [*self._judge_silence(), *self._judge_job(batch.second), *self._judge_sight()]
+        verdicts.extend(self._state.history.see(batch, self._state.docket))
         for second in self._windows.advance(arrived_seconds):
             verdicts.extend(self._judge_slot(second))
             self._onlooker.slot_closed(self._windows, second)
-        return tuple(verdicts)
+        return self._with_history(verdicts)
 
     def record(self, event: Event) -> tuple[Verdict, ...]:
         """Take an event in; returns what it decides.
@@ -172,10 +196,17 @@ class JobDetector:
         if self._state.picture.is_another_run(event):
             over = self._state.docket.close(event.timestamp)
             self._windows = JobWindows(self._config.windows, event.job)
-            self._state = self._config.beginning(event.job)
+            state = self._state
+            self._state = self._config.beginning(
+                event.job, state.history, state.picture.maintenance
+            )
         self._onlooker.hear(event)
         self._follow_cadence(event)
-        return (*over, *self._judge_event(event))
+        return self._with_history([*over, *self._judge_event(event)])
+
+    def _with_history(self, verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+        """These, and what they say about nodes that have failed before."""
+        return (*verdicts, *self._state.history.follow(verdicts, self._state.docket))
 
     @property
     def rows_late(self) -> int:
@@ -215,10 +246,12 @@ class JobDetector:
             return docket.close(event.timestamp)
         fired = () if exit_finding is None else docket.report(exit_finding)
         lost = self._judge_sight() if self._state.sight.record(event) else ()
+        is_aside = event.node in picture.in_maintenance(event.timestamp.timestamp())
+        told = () if is_aside else self._known_errors.hear(event, self._state.told, picture, docket)
         return (
             *fired,
             *self._judge_machine_event(event),
-            *self._known_errors.hear(event, self._state.told, picture, docket),
+            *told,
             *lost,
             *docket.clear_after_recovery(picture),
         )
@@ -266,7 +299,9 @@ class JobDetector:
                 max(state.liveness.ranks_reached() or 0, state.pace.newest_step_second or 0)
             )
             yield from state.docket.clear(None, Trouble.JOB, now, "the job goes on")
-        elif since is not None and not state.docket.has_failed_node:
+        elif since is not None and not (
+            state.docket.has_failed_node or state.picture.maintenance.explains_standstill(second)
+        ):
             finding = self._standstill.judge(
                 state.liveness, state.pace, since, state.picture.generation
             )
@@ -291,12 +326,14 @@ class JobDetector:
             yield from () if finding is None else state.docket.report(finding)
 
     def _judge_slot(self, second: int) -> Iterator[Verdict]:
-        if self._state.picture.finished:
+        state = self._state
+        if state.picture.finished or state.picture.maintenance.covers_job(second):
             return
         yield from self._judge_ranks(second)
         windows = {kind: self._windows.window_at(kind, second) for kind in KINDS}
-        late = {kind: self._windows.late(kind) for kind in KINDS}
-        state = self._state
+        # Whose rows were put aside is not missing: its silence begins after that.
+        away = dict.fromkeys(state.picture.in_maintenance(second), second)
+        late = {kind: {**self._windows.late(kind), **away} for kind in KINDS}
         yield from self._known_errors.look(
             windows[Entity.GPU], state.told, state.picture, state.docket
         )

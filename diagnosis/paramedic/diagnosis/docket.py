@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.admission import Admission
 from paramedic.diagnosis.contract import Fault, Phase, Status, Verdict, verdict_id
 from paramedic.diagnosis.finding import (
     OF_THE_MACHINE,
@@ -37,8 +38,10 @@ _LEAVES_WITH_NODE = (Trouble.ALIVE, *OF_THE_MACHINE)
 class Docket:
     """Open verdicts of one job."""
 
-    def __init__(self, job: JobName) -> None:
+    def __init__(self, job: JobName, admission: Admission | None = None) -> None:
+        """`admission` is what every finding has to pass; without one all may be told."""
         self._job = job
+        self._admission = admission or Admission()
         self._open: dict[Subject, Verdict] = {}
 
     @property
@@ -60,13 +63,14 @@ class Docket:
 
     def would_change(self, finding: Finding) -> bool:
         """Whether this finding is news: nothing of its kind is open there, or something lesser."""
-        known = self._open.get(finding.subject) or self._lost_with_others(finding)
-        return known is None or is_worse(finding.fault, known.fault)
+        return self._admission.admits(finding) and self._is_news(finding)
 
     def report(self, finding: Finding) -> tuple[Verdict, ...]:
         """The verdict that fires or gets worse by this finding; nothing when it is no news."""
-        if not self.would_change(finding):
+        admitted = self._admission.admit(finding)
+        if admitted is None or not self._is_news(admitted):
             return ()
+        finding = admitted
         known = self._open.get(finding.subject)
         verdict = _firing(self._job, finding) if known is None else _worse(known, finding)
         self._open[finding.subject] = verdict
@@ -81,9 +85,10 @@ class Docket:
         if known is None:
             return self.report(finding)
         is_lost = known.fault is Fault.GPU_CARD_DROP and finding.fault is not Fault.GPU_CARD_DROP
-        if is_lost or _tells(known) == _tells(finding):
+        admitted = self._admission.admit(finding)
+        if is_lost or admitted is None or _tells(known) == _tells(admitted):
             return ()
-        self._open[finding.subject] = verdict = _worse(known, finding)
+        self._open[finding.subject] = verdict = _worse(known, admitted)
         return (verdict,)
 
     def widen(
@@ -123,7 +128,8 @@ class Docket:
         over = [
             subject
             for subject, verdict in self._open.items()
-            if (subject.trouble not in _LEAVES_WITH_NODE or subject.node in departed)
+            if subject.trouble is not Trouble.OFTEN
+            and (subject.trouble not in _LEAVES_WITH_NODE or subject.node in departed)
             and picture.is_over(verdict.generation, verdict.detected_at.timestamp())
         ]
         at = datetime.fromtimestamp(resumption.begun, tz=UTC)
@@ -139,6 +145,10 @@ class Docket:
         """Resolves everything: the job is over."""
         reason = "the job has finished"
         return tuple(v for one in list(self._open) for v in self._clear(one, at, reason))
+
+    def _is_news(self, finding: Finding) -> bool:
+        known = self._open.get(finding.subject) or self._lost_with_others(finding)
+        return known is None or is_worse(finding.fault, known.fault)
 
     def _lost_with_others(self, finding: Finding) -> Verdict | None:
         """The verdict about a node that has lost several cards, if this is one of them."""

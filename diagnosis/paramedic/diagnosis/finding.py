@@ -40,6 +40,8 @@ class Trouble(StrEnum):
     CARD = "card"
     """A GPU is no longer there, or its driver or its counters tell of an error; every GPU has a
     verdict of its own, and the node one where several tell at once."""
+    OFTEN = "often"
+    """It fails abnormally often: said of the machine, not of what it does now."""
 
 
 OF_THE_MACHINE = (Trouble.DEPARTED, Trouble.UNHEARD, Trouble.CARD)
@@ -61,7 +63,10 @@ _TROUBLE = {
     Fault.THROUGHPUT_DROP: Trouble.JOB,
     Fault.UNKNOWN: Trouble.DEPARTED,
     Fault.GPU_CARD_DROP: Trouble.CARD,
+    Fault.NODE_FAILURE_RATE: Trouble.OFTEN,
 }
+_KNOWN_ELSEWHERE = (Fault.PROCESS_EXIT, Fault.NODE_FAILURE_RATE)
+"""Known errors that no driver and no counter tells."""
 
 RECOMMENDATIONS = {
     Fault.STRAGGLER: Recommendation(
@@ -146,7 +151,7 @@ def subject_of(node: NodeName | None, fault: Fault, gpu: int | None, tier: Tier)
     """What a verdict with this node, fault and GPU, decided by this tier, is about."""
     if fault is Fault.TELEMETRY_LOST:
         return Subject(node, Trouble.JOB if node is None else Trouble.UNHEARD)
-    is_reported = tier is Tier.KNOWN_ERROR and fault is not Fault.PROCESS_EXIT
+    is_reported = tier is Tier.KNOWN_ERROR and fault not in _KNOWN_ELSEWHERE
     trouble = Trouble.CARD if is_reported else _TROUBLE.get(fault, Trouble.ALIVE)
     return Subject(node, trouble, gpu if trouble is Trouble.CARD else None)
 

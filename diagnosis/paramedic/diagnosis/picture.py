@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.maintenance.plan import MaintenancePlan
 from paramedic.ingest.contract import EventKind, JobState
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class JobPicture:
     """A job's states, generations and departures so far."""
 
     generation: int = -1
+    maintenance: MaintenancePlan = field(default_factory=MaintenancePlan)
+    """Who is put aside on purpose, and when."""
     _members: dict[NodeName, tuple[float, bool]] = field(default_factory=dict)
     """When a node last came or went (Unix seconds), and whether it is gone since."""
     _states: list[tuple[float, JobState, int]] = field(default_factory=list)
@@ -119,12 +122,18 @@ class JobPicture:
         """An event has arrived."""
         if event.kind is EventKind.JOB_STATE:
             self._change_state(event)
+        elif event.kind is EventKind.MAINTENANCE:
+            self.maintenance.record(event)
         elif _is_sent_home(event):
             self._sent_home = max(self._sent_home, event.timestamp.timestamp())
         elif event.node is not None and _is_departure(event):
             self._move(event.node, event, gone=True)
         elif event.node is not None and event.details.get("change") == "joined":
             self._move(event.node, event, gone=False)
+
+    def in_maintenance(self, second: float) -> frozenset[NodeName]:
+        """The nodes under declared maintenance in this second: neither accused nor peers."""
+        return self.maintenance.nodes_at(second)
 
     def is_over(self, generation: int, second: float) -> bool:
         """Whether the job has begun to train again since something of this generation happened."""
@@ -158,6 +167,8 @@ class JobPicture:
             if state is not JobState.TRAINING:
                 # A second in the midst of which the state began has a part in it.
                 _mark(fit, seconds, math.floor(begun), ended + settle, as_fit=False)
+        for begun, ended in self.maintenance.of_job():
+            _mark(fit, seconds, math.floor(begun), ended, as_fit=False)
         return fit
 
     def _stretches(self, settings: Settling) -> list[tuple[float, float, JobState, int]]:

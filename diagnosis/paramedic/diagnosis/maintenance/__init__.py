@@ -1,0 +1,1 @@
+"""Maintenance that people declare: who is put aside, from when and until when."""
