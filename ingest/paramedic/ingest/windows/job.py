@@ -158,6 +158,13 @@ class JobWindows:
         last. Raises WindowNotHeldError when the slot is open, or older than the history.
         """
         self._require_held(entity, second)
+        return self.window_until(entity, second)
+
+    def window_until(self, entity: Entity, second: int) -> Window:
+        """The window that ends in a slot, which may be open: what has been heard of it so far.
+
+        Of slots that are no longer held, or not yet, nothing is observed. Views as of `window_at`.
+        """
         config, slots = self._config, self._slots[entity]
         last = second // config.sampling_seconds
         values, observed = slots.read(last - config.slots + 1, last, self._keep_from(second))
@@ -172,6 +179,15 @@ class JobWindows:
             observed=observed,
             slot_seconds=config.sampling_seconds,
         )
+
+    def closed_by(self, second: int) -> int:
+        """The slot that is closed at the latest when half of the live nodes reach this second."""
+        return self._config.on_grid(second - self._config.lateness_seconds)
+
+    @property
+    def slot_seconds(self) -> int:
+        """The width of a slot."""
+        return self._config.sampling_seconds
 
     def late(self, entity: Entity) -> Mapping[NodeName, int]:
         """Nodes whose rows have come too late to be used, and at which closed second they did so

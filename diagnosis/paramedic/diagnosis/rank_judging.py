@@ -1,0 +1,127 @@
+"""Judges the ranks of a job second by second, and none of them waits for longer than it has to.
+
+A second is judged as soon as every rank has told of it: nothing more can come, so the allowed
+lateness is not waited for. Where a rank is missing, the second is judged when it closes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.comparable import comparable_part, judged_part
+from paramedic.diagnosis.contract import Fault
+from paramedic.diagnosis.finding import moment
+from paramedic.diagnosis.slowness import finding_of
+from paramedic.ingest.contract import Entity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paramedic.diagnosis.contract import Verdict
+    from paramedic.diagnosis.docket import Docket
+    from paramedic.diagnosis.finding import Finding
+    from paramedic.diagnosis.picture import JobPicture
+    from paramedic.diagnosis.settings import StragglerSettings
+    from paramedic.diagnosis.straggler import Slowness, StragglerWatch
+    from paramedic.ingest.contract import Window
+    from paramedic.ingest.windows.job import JobWindows
+    from paramedic.models.contract import AnomalyScores, PatternModel
+
+
+@dataclass(slots=True)
+class RankMemory:
+    """What is known of a job's ranks beside the windows."""
+
+    watch: StragglerWatch
+    judged_stretch: float = -math.inf
+    """When the stretch of training began whose slots were compared last (Unix seconds)."""
+    judged_second: int | None = None
+    """The newest slot that was judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankJudging:
+    """The rules; what they remember is handed in."""
+
+    settings: StragglerSettings
+    model: PatternModel
+
+    def judge_closed(
+        self,
+        second: int,
+        windows: JobWindows,
+        memory: RankMemory,
+        picture: JobPicture,
+        docket: Docket,
+    ) -> Iterator[Verdict]:
+        """What a slot decides that has closed, unless it was judged when it was whole."""
+        if memory.judged_second is None or second > memory.judged_second:
+            memory.judged_second = second
+            yield from self._judge(second, windows, memory, picture, docket)
+
+    def judge_whole(
+        self, windows: JobWindows, memory: RankMemory, picture: JobPicture, docket: Docket
+    ) -> Iterator[Verdict]:
+        """What the slots decide that are open still, and that every rank has told of."""
+        while memory.judged_second is not None:
+            second = memory.judged_second + windows.slot_seconds
+            if not is_whole(windows.window_until(Entity.RANK, second)):
+                return
+            memory.judged_second = second
+            yield from self._judge(second, windows, memory, picture, docket)
+
+    def _judge(
+        self,
+        second: int,
+        windows: JobWindows,
+        memory: RankMemory,
+        picture: JobPicture,
+        docket: Docket,
+    ) -> Iterator[Verdict]:
+        if picture.is_past(second) or not picture.is_fit(second, self.settings):
+            return
+        if picture.stretch(second) > memory.judged_stretch:
+            memory.judged_stretch = picture.stretch(second)
+            memory.watch.restart()
+        for slowness in memory.watch.weigh(self._score(Entity.RANK, second, windows, picture)):
+            finding = self._finding(slowness, memory, picture, None)
+            if finding.node not in picture.departed and docket.would_change(finding):
+                scores = self._score(Entity.NODE, windows.closed_by(second), windows, picture)
+                yield from docket.report(self._finding(slowness, memory, picture, scores))
+        yield from _acquit(second, memory.watch, docket)
+
+    def _finding(
+        self,
+        slowness: Slowness,
+        memory: RankMemory,
+        picture: JobPicture,
+        node_scores: AnomalyScores | None,
+    ) -> Finding:
+        suspicion = memory.watch.suspicion()
+        return finding_of(slowness, picture.generation, suspicion, node_scores, self.settings)
+
+    def _score(
+        self, entity: Entity, second: int, windows: JobWindows, picture: JobPicture
+    ) -> AnomalyScores:
+        window = windows.window_until(entity, second)
+        fit = comparable_part(window, picture, self.settings)
+        return self.model.score(judged_part(fit) if entity is Entity.RANK else fit)
+
+
+def is_whole(window: Window) -> bool:
+    """Whether everybody who has told anything in this window has told of its newest slot."""
+    here, before = (window.observed[:, :, at].any(axis=1) for at in (-1, -2))
+    if not here.any() or (before & ~here).any():  # which is most often so, and quickly seen
+        return False
+    return not window.observed[~here].any()
+
+
+def _acquit(second: int, watch: StragglerWatch, docket: Docket) -> Iterator[Verdict]:
+    """Resolves stragglers that have long been as fast as their peers."""
+    for subject, verdict in list(docket.open.items()):
+        slow_node = subject.node if verdict.fault is Fault.STRAGGLER else None
+        if slow_node is not None and watch.is_well(slow_node):
+            reason = f"rank {verdict.rank} is as fast as its peers again"
+            yield from docket.clear(slow_node, subject.trouble, moment(second), reason)

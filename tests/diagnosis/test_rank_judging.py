@@ -1,0 +1,75 @@
+"""A second is judged when every rank has told of it, and at the latest when it closes."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diagnosis.playing import Fact, arrival, diagnose, firing, merged
+from diagnosis.synthetic import JOB, START, Scene, job_state, node_name, without_rows
+from paramedic.diagnosis.contract import Fault, Verdict
+from paramedic.diagnosis.detector import DetectorConfig
+from paramedic.ingest.contract import Entity, TelemetryBatch
+from paramedic.ingest.windows.configuration import WindowConfig
+
+pytestmark = pytest.mark.long
+
+SLOW = Scene(ranks=4, seconds=70, slow={2: 3.0}, slow_from=40, noise=0.05)
+few = settings(max_examples=settings().max_examples // 4)
+
+
+def told_at(facts: list[Fact]) -> tuple[Verdict, float]:
+    """The only verdict, and the seconds after its slot in which it was told."""
+    detector, now, found = DetectorConfig().build(JOB), 0.0, []
+    for fact in facts:
+        now = max(now, arrival(fact))
+        assert isinstance(fact, TelemetryBatch)
+        found += [(verdict, now) for verdict in detector.accept(fact, now)]
+    ((verdict, at),) = found
+    return verdict, at - verdict.detected_at.timestamp()
+
+
+def apart(batch: TelemetryBatch) -> list[TelemetryBatch]:
+    """The batch in two: nodes, then ranks."""
+    return [replace(batch, tables=(table,)) for table in batch.tables]
+
+
+def test_a_slow_rank_is_named_with_the_batch_of_the_slot_that_decides() -> None:
+    verdict, waited_seconds = told_at(merged(SLOW.batches()))
+    assert (verdict.node, verdict.fault) == (node_name(2), Fault.STRAGGLER)
+    assert waited_seconds == 1.0
+    assert verdict.detected_at.timestamp() - START - SLOW.slow_from <= 5
+
+
+def test_a_rank_that_is_missing_is_waited_for_as_long_as_a_slot_is_open() -> None:
+    batches = without_rows(SLOW.batches(), Entity.RANK, node_name(0), range(38, 70))
+    verdict, waited_seconds = told_at(merged(batches))
+    assert verdict.node == node_name(2)
+    assert waited_seconds == 1.0 + WindowConfig().lateness_seconds
+
+
+def test_ranks_whose_rows_come_apart_are_judged_when_the_last_is_there() -> None:
+    parts = [part for batch in SLOW.batches() for part in apart(batch)]
+    verdict, waited_seconds = told_at(list(parts))
+    assert (verdict.node, waited_seconds) == (node_name(2), 1.0)
+
+
+@few
+@given(st.randoms(use_true_random=False))
+def test_any_order_within_the_lateness_gives_the_same_verdicts(rng: random.Random) -> None:
+    parts = [part for batch in SLOW.batches() for part in apart(batch)]
+    jumbled = sorted(parts, key=lambda part: part.second + rng.uniform(0, 2.9))
+    assert diagnose(jumbled) == diagnose(parts)
+
+
+def test_slots_of_another_width_are_judged_anew() -> None:
+    """A source that turns out to be slow: nothing is waited for that was judged at its old pace."""
+    slower = replace(job_state("training", 0), details={"state": "training", "sampling_seconds": 5})
+    slow = replace(SLOW, seconds=300, slow_from=150)
+    every_fifth = [batch for batch in slow.batches() if (batch.second - START) % 5 == 0]
+    verdicts = firing(diagnose([*SLOW.batches()[:30], slower, *every_fifth]))
+    assert [verdict.node for verdict in verdicts] == [node_name(2)]
