@@ -2,9 +2,9 @@
 
     DetectorConfig ──build──▶ JobDetector ──snapshot──▶ DetectorSnapshot ──resume──▶ JobDetector
 
-Silence is judged at the frontier, by what has arrived; patterns on closed slots, one after the
-other; exits by their event. Every message is judged by itself, so that it makes no difference in
-which portions messages are fetched.
+Silence is judged at the frontier, by what has arrived; ranks in slots of which all of them have
+told; machines in closed slots, one after the other; exits by their event. Every message is judged
+by itself, so that it makes no difference in which portions messages are fetched.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.admission import Admission
 from paramedic.diagnosis.cards import is_return, judge_card
-from paramedic.diagnosis.comparable import comparable_part, judged_part
 from paramedic.diagnosis.contract import Fault
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.exits import judge_exit
@@ -37,6 +36,7 @@ from paramedic.diagnosis.maintenance.rows import without_nodes
 from paramedic.diagnosis.onlooker import NOBODY
 from paramedic.diagnosis.pace import Pace
 from paramedic.diagnosis.picture import JobPicture
+from paramedic.diagnosis.rank_judging import RankJudging, RankMemory
 from paramedic.diagnosis.settings import (
     DepartureSettings,
     SilenceSettings,
@@ -45,7 +45,6 @@ from paramedic.diagnosis.settings import (
 )
 from paramedic.diagnosis.sight import JobSight
 from paramedic.diagnosis.silence import SilenceWatch
-from paramedic.diagnosis.slowness import finding_of
 from paramedic.diagnosis.standstill import StandstillWatch
 from paramedic.diagnosis.straggler import StragglerWatch
 from paramedic.ingest.contract import Entity, EventKind
@@ -58,13 +57,10 @@ if TYPE_CHECKING:
 
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.explanation.standing import Standing
-    from paramedic.diagnosis.finding import Finding
     from paramedic.diagnosis.known_errors.entry import KnownErrors
     from paramedic.diagnosis.onlooker import Onlooker
-    from paramedic.diagnosis.straggler import Slowness
     from paramedic.ingest.contract import Event, JobName, NodeName, TelemetryBatch
     from paramedic.ingest.windows.snapshot import WindowsSnapshot
-    from paramedic.models.contract import AnomalyScores, PatternModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +99,7 @@ class DetectorConfig:
             history=history,
             picture=JobPicture(maintenance=plan),
             liveness=Liveness(self.silence.clock_tolerance_seconds),
-            watch=StragglerWatch(self.straggler),
+            ranks=RankMemory(StragglerWatch(self.straggler)),
             docket=Docket(job, Admission(plan, history.odds_factor)),
             machines=MachineWatch(self.departure),
             slot_seconds=self.windows.sampling_seconds,
@@ -121,7 +117,7 @@ class DetectorState:
     """What a detector knows beside the windows."""
 
     liveness: Liveness
-    watch: StragglerWatch
+    ranks: RankMemory
     docket: Docket
     machines: MachineWatch
     slot_seconds: int
@@ -132,8 +128,6 @@ class DetectorState:
     sight: JobSight = field(default_factory=JobSight)
     told: KnownErrorMemory = field(default_factory=KnownErrorMemory)
     """What drivers and counters told of known errors."""
-    judged_stretch: float = -math.inf
-    """When the stretch of training began whose slots were compared last (Unix seconds)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +154,7 @@ class JobDetector:
         self._config = config
         self._windows = windows
         self._state = state
-        self._model: PatternModel = config.model.build()
+        self._ranks = RankJudging(config.straggler, config.model.build())
         self._silence = SilenceWatch(config.silence)
         self._standstill = StandstillWatch(config.standstill, self._silence)
         self._known_errors = KnownErrorWatch(config.known_errors, config.known_error)
@@ -185,6 +179,8 @@ class JobDetector:
         for second in self._windows.advance(arrived_seconds):
             verdicts.extend(self._judge_slot(second))
             self._onlooker.slot_closed(self._windows, second)
+        if any(table.entity is Entity.RANK for table in batch.tables):
+            verdicts.extend(self._judge_whole())
         return self._with_history(verdicts)
 
     def record(self, event: Event) -> tuple[Verdict, ...]:
@@ -220,7 +216,7 @@ class JobDetector:
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """How all evidence about a node stands now, each kind against what would decide."""
         state, slot, windows = self._state, self._windows.watermark, self._windows
-        ranks = RankEvidence(state.watch, self._config.straggler, state.picture, slot)
+        ranks = RankEvidence(state.ranks.watch, self._config.straggler, state.picture, slot)
         heard = {kind: windows.window_at(kind, slot) for kind in Entity if slot is not None}
         parts = (state.liveness, self._silence, ranks, state.machines, state.told, heard)
         return Inspection(*parts).standing(node)
@@ -233,6 +229,7 @@ class JobDetector:
         if width != self._state.slot_seconds:
             self._state.slot_seconds = width
             self._state.machines = MachineWatch(self._config.departure)
+            self._state.ranks.judged_second = None
             self._windows.resample(width)
 
     def _judge_event(self, event: Event) -> tuple[Verdict, ...]:
@@ -325,11 +322,20 @@ class JobDetector:
             )
             yield from () if finding is None else state.docket.report(finding)
 
+    def _judge_whole(self) -> Iterator[Verdict]:
+        state = self._state
+        if not state.picture.finished:
+            yield from self._ranks.judge_whole(
+                self._windows, state.ranks, state.picture, state.docket
+            )
+
     def _judge_slot(self, second: int) -> Iterator[Verdict]:
         state = self._state
         if state.picture.finished or state.picture.maintenance.covers_job(second):
             return
-        yield from self._judge_ranks(second)
+        yield from self._ranks.judge_closed(
+            second, self._windows, state.ranks, state.picture, state.docket
+        )
         windows = {kind: self._windows.window_at(kind, second) for kind in KINDS}
         # Whose rows were put aside is not missing: its silence begins after that.
         away = dict.fromkeys(state.picture.in_maintenance(second), second)
@@ -338,46 +344,3 @@ class JobDetector:
             windows[Entity.GPU], state.told, state.picture, state.docket
         )
         yield from state.machines.judge(windows, late, state.picture, state.docket)
-
-    def _judge_ranks(self, second: int) -> Iterator[Verdict]:
-        picture, settings = self._state.picture, self._config.straggler
-        if picture.is_past(second) or not picture.is_fit(second, settings):
-            return
-        if picture.stretch(second) > self._state.judged_stretch:
-            self._state.judged_stretch = picture.stretch(second)
-            self._state.watch.restart()
-        for slowness in self._state.watch.weigh(self._score(Entity.RANK, second)):
-            yield from self._accuse(slowness)
-        yield from self._acquit(second)
-
-    def _accuse(self, slowness: Slowness) -> tuple[Verdict, ...]:
-        finding = self._finding(slowness, None)
-        has_left = finding.node in self._state.picture.departed
-        if has_left or not self._state.docket.would_change(finding):
-            return ()
-        node_scores = self._score(Entity.NODE, slowness.second)
-        return self._state.docket.report(self._finding(slowness, node_scores))
-
-    def _finding(self, slowness: Slowness, node_scores: AnomalyScores | None) -> Finding:
-        return finding_of(
-            slowness,
-            self._state.picture.generation,
-            self._state.watch.suspicion(),
-            node_scores,
-            self._config.straggler,
-        )
-
-    def _acquit(self, second: int) -> Iterator[Verdict]:
-        """Resolves stragglers that have long been as fast as their peers."""
-        for subject, verdict in list(self._state.docket.open.items()):
-            slow_node = subject.node if verdict.fault is Fault.STRAGGLER else None
-            if slow_node is not None and self._state.watch.is_well(slow_node):
-                reason = f"rank {verdict.rank} is as fast as its peers again"
-                yield from self._state.docket.clear(
-                    slow_node, subject.trouble, moment(second), reason
-                )
-
-    def _score(self, entity: Entity, second: int) -> AnomalyScores:
-        window = self._windows.window_at(entity, second)
-        fit = comparable_part(window, self._state.picture, self._config.straggler)
-        return self._model.score(judged_part(fit) if entity is Entity.RANK else fit)
