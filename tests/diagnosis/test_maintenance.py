@@ -151,14 +151,14 @@ def test_a_node_that_is_off_during_its_maintenance_is_not_lost_unless_it_stays_a
 @pytest.mark.long
 def test_maintenance_of_the_job_silences_it() -> None:
     crowd = Crowd(gpus=2, seconds=80, faults=(SICK, replace(SICK, node=5)))
-    xid = Event(at(60), EventKind.XID, JOB, name(2), 0, details={"code": 95})
+    xid = Event(at(60), EventKind.XID, JOB, name(2), 0, details={"xid": 95})
     assert judge(crowd, declared(40, 300), xid) == []
     assert {one.node for one in judge(crowd, declared(400, 500), xid)} >= {name(2), name(3)}
 
 
 def test_an_exit_on_a_node_under_maintenance_accuses_nobody() -> None:
     gone = Event(at(30), EventKind.PROCESS_EXIT, JOB, name(1), rank=1, details={"exit_code": 1})
-    xid = Event(at(31), EventKind.XID, JOB, name(1), 0, details={"code": 95})
+    xid = Event(at(31), EventKind.XID, JOB, name(1), 0, details={"xid": 95})
     assert tell(SOON.build(JOB), [training(), declared(20, 40, name(1)), gone, xid]) == []
     assert len(tell(SOON.build(JOB), [training(), declared(20, 25, name(2)), gone])) == 1
 

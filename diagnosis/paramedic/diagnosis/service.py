@@ -15,8 +15,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from paramedic.diagnosis.detector import DetectorConfig
+from paramedic.diagnosis.history.fleet import FleetHistory
 from paramedic.diagnosis.onlooker import Onlookers, no_onlooker
 from paramedic.diagnosis.routing.outlet import Outlet
+from paramedic.diagnosis.routing.past import Past, past_of
 from paramedic.diagnosis.routing.session import TOPICS, Session
 from paramedic.diagnosis.routing.share_watch import RoutingConfig
 from paramedic.diagnosis.routing.sole import SoleMembership
@@ -26,6 +28,7 @@ from paramedic.ingest.contract import BusUnavailableError, Start, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from paramedic.diagnosis.routing.report import RoutingReport
     from paramedic.ingest.bus.group import Membership
@@ -126,7 +129,7 @@ class _Diagnosis:
     def work_alone(self) -> None:
         """Read everything, until told to stop. Raises BusUnavailableError."""
         try:
-            with self._outlet() as outlet:
+            with self._outlet() as outlet, self._past() as past:
                 membership = SoleMembership(
                     self.bus.subscribe(TOPICS, Start.EARLIEST),
                     self.clock,
@@ -134,26 +137,27 @@ class _Diagnosis:
                     poll_seconds=self.config.poll_seconds,
                     catch_up_seconds=self.config.catch_up_seconds,
                 )
-                session = Session(self._routing(), membership, outlet, dict, shares_work=False)
-                self._turn(session, membership)
+                routing = self._routing(past)
+                session = Session(routing, membership, outlet, dict, shares_work=False)
+                self._turn(session, membership, past)
         except BusUnavailableError as error:
             raise BusUnavailableError(f"diagnosis has lost the bus and ends: {error}") from error
 
     def work_in_group(self, bus: GroupBus, group: str) -> None:
         """Read the shares of this member, until told to stop. Raises BusError."""
-        with self._outlet() as outlet:
+        with self._outlet() as outlet, self._past() as past:
             membership = bus.join(group, TOPICS, from_the_beginning=(Topic.EVENTS,))
-            session = Session(
-                self._routing(), membership, outlet, lambda: read_told(bus), shares_work=True
-            )
-            self._turn(session, membership)
+            routing = self._routing(past)
+            session = Session(routing, membership, outlet, lambda: read_told(bus), shares_work=True)
+            self._turn(session, membership, past)
 
-    def _turn(self, session: Session, membership: Membership) -> None:
+    def _turn(self, session: Session, membership: Membership, past: Past) -> None:
         try:
             commit = _Rhythm(self.config.commit_seconds, self.clock())
             report = _Rhythm(self.config.report_seconds, self.clock())
             while not self.stop.is_set():
                 session.turn(membership.poll(self.config.poll_seconds), self.clock())
+                past.follow()
                 now = self.clock()
                 if commit.is_due(now):
                     session.commit()
@@ -169,9 +173,22 @@ class _Diagnosis:
         report = session.report()
         self.tell(replace(report, counts=self.past + Counter(report.counts)))
 
-    def _routing(self) -> RoutingConfig:
+    def _routing(self, past: Past) -> RoutingConfig:
         return RoutingConfig(
-            self.config.detector, self.config.rewind_seconds, onlookers=self.onlookers
+            self.config.detector,
+            self.config.rewind_seconds,
+            onlookers=self.onlookers,
+            fleet=past.fleet,
+        )
+
+    def _past(self) -> AbstractContextManager[Past]:
+        fleet = FleetHistory(self.config.detector.history)
+        return past_of(
+            self.bus,
+            fleet,
+            self.clock,
+            poll_seconds=self.config.poll_seconds,
+            patience_seconds=self.config.catch_up_seconds,
         )
 
     @contextmanager

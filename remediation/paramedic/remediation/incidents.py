@@ -6,6 +6,8 @@ The rule of the first version:
 2. Otherwise, when the verdict or one of the incident's verdicts speaks of a group or of the whole
    job, and their onsets are at most `correlation_seconds` apart, it belongs to it too.
 3. Otherwise it opens an incident of its own, however near in time: two machines are two causes.
+4. That a node fails too often is an incident of its own, which neither joins others nor takes them
+   in: it lasts for days, and each of the failures is over long before.
 
 Of several that fit, the oldest takes it.
 """
@@ -15,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.contract import Scope, Severity, Status, Verdict
+from paramedic.diagnosis.contract import Fault, Scope, Severity, Status, Verdict
 from paramedic.remediation.contract import Action, ActionState, Incident, IncidentState
 
 if TYPE_CHECKING:
@@ -45,7 +47,9 @@ def incident_for(
     verdict: Verdict, open_cases: Sequence[OpenCase], correlation_seconds: float
 ) -> Incident | None:
     """The open incident that the verdict belongs to, or None when it opens its own."""
-    same_job = [case for case in open_cases if case.incident.job == verdict.job]
+    if verdict.fault is Fault.NODE_FAILURE_RATE:
+        return None
+    same_job = [case for case in open_cases if _may_take_in(case.incident, verdict)]
     for case in same_job:
         if nodes_of(verdict) & set(case.incident.nodes):
             return case.incident
@@ -81,6 +85,10 @@ def derived_incident(
         closed_at=_closed_at(verdicts),
         summary=worst.summary,
     )
+
+
+def _may_take_in(incident: Incident, verdict: Verdict) -> bool:
+    return incident.job == verdict.job and incident.fault is not Fault.NODE_FAILURE_RATE
 
 
 def _one_cause(verdict: Verdict, other: Verdict, correlation_seconds: float) -> bool:

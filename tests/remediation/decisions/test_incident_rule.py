@@ -61,6 +61,12 @@ def test_the_same_node_name_in_another_job_stays_apart(verdict_of: Build) -> Non
     assert chosen(other, case_of(verdict_of("V1"))) is None
 
 
+def test_that_a_node_fails_too_often_is_an_incident_apart(verdict_of: Build) -> None:
+    often = verdict_of("V2", fault=Fault.NODE_FAILURE_RATE)
+    assert chosen(often, case_of(verdict_of("V1"))) is None
+    assert chosen(verdict_of("V3"), case_of(often)) is None
+
+
 @pytest.mark.parametrize(("onset", "joins"), [(70.0, True), (70.1, False), (-50.0, True)])
 def test_a_verdict_about_the_job_joins_within_a_minute_of_the_onset(
     verdict_of: Build, at: At, onset: float, joins: bool

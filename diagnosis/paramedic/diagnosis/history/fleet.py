@@ -95,7 +95,7 @@ class FleetHistory:
     def counts(self, node: NodeName, job: JobName, second: float) -> Counts:
         """The failures of the node, as its job knows it, against those of the fleet."""
         shares = dict(self._shares(job, second))
-        own = max(shares.get(node, 0.0), self.settings.incident_seconds)
+        own = shares.get(node, self.settings.incident_seconds)
         peers = sum(share for other, share in shares.items() if other != node) / own
         failed = {
             one: len(self.incidents(one, job, second))
@@ -119,14 +119,15 @@ class FleetHistory:
                 yield one
 
     def _shares(self, job: JobName, second: float) -> Iterator[tuple[NodeName, float]]:
-        """How many seconds of the window each node was heard of in."""
-        begun, total = second - self.settings.window_seconds, dict[NodeName, float]()
+        """How many seconds of the window each node was heard of in; an incident's at least."""
+        begun, least = second - self.settings.window_seconds, self.settings.incident_seconds
+        total: dict[NodeName, float] = {}
         for other, spans in self._spans.items():
             until = self._known_until(other, job, second)
             for node, span in spans.items():
                 seconds = min(span.last, until) - max(span.first, begun)
                 if seconds >= 0:
-                    total[node] = max(total.get(node, 0.0), seconds)
+                    total[node] = max(total.get(node, least), seconds)
         yield from total.items()
 
     def _known_until(self, told_by: JobName, job: JobName, second: float) -> float:

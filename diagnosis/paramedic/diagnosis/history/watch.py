@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import (
@@ -38,6 +39,8 @@ _CANDIDATES = 5
 _SURE = 10.0
 """So many times rarer than the level: the node is kept out of jobs, not only tested."""
 _DAY = 86_400
+_LATER = timedelta(microseconds=1)
+"""An id is made of node and time: the failure that tips the balance has one of its own."""
 
 
 @dataclass(slots=True)
@@ -118,7 +121,7 @@ class FailureHistory:
             tier=Tier.KNOWN_ERROR,
             confidence=round(expected / (expected + by_chance), 4),
             onset=onset,
-            detected_at=newest.detected_at,
+            detected_at=newest.detected_at + _LATER,
             summary=f"{node} has failed {counts.node} times in"
             f" {_days(settings.window_seconds)} days ({_kinds(failures)}), while the rest of the"
             f" fleet has failed {rest} times",

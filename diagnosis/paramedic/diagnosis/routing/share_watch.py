@@ -27,6 +27,7 @@ from paramedic.ingest.windows.errors import ForeignBatchError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from paramedic.diagnosis.history.fleet import FleetHistory
     from paramedic.diagnosis.ordering import Arrival
     from paramedic.diagnosis.routing.outlet import Outlet
     from paramedic.ingest.bus.group import Claim
@@ -51,6 +52,8 @@ class RoutingConfig:
     """A job that nothing is heard of for so long is forgotten."""
     onlookers: Onlookers = no_onlooker
     """Who looks on while jobs are judged."""
+    fleet: FleetHistory | None = None
+    """What all jobs together know of their nodes; None: each job knows its own."""
 
 
 class ShareWatch:
@@ -216,7 +219,7 @@ class ShareWatch:
 
     def _new_job(self, job: JobName) -> JobWatch:
         return JobWatch(
-            self._config.detector.build(job, self._config.onlookers(job)),
+            self._config.detector.build(job, self._config.onlookers(job), self._config.fleet),
             self._config.rewind_seconds,
             self._judged,
             self._told.get(job) or Told(),

@@ -60,13 +60,14 @@ def read_told(bus: GroupBus) -> Mapping[JobName, Told]:
     """Everything on the verdict topic now, by job. Raises BusUnavailableError."""
     by_job: dict[JobName, Told] = defaultdict(Told)
     for message in bus.held(Topic.VERDICTS):
-        verdict = _read(message)
+        verdict = read_verdict(message)
         if verdict is not None:
             by_job[verdict.job].hear(verdict)
     return dict(by_job)
 
 
-def _read(message: Message) -> Verdict | None:
+def read_verdict(message: Message) -> Verdict | None:
+    """The verdict in a message; None, with a line that says why, where there is none."""
     try:
         return Verdict.from_json(message.payload)
     except VerdictFormatError as error:
