@@ -91,6 +91,13 @@ def test_only_what_is_missing_is_named_and_once() -> None:
     )
 
 
+def test_a_figure_names_the_extra_that_draws() -> None:
+    call = "explain n --recording r --figure f.svg"
+    assert refusal(call, lacking={"matplotlib"}).endswith("'paramedic[platform]'")
+    with pytest.raises(MissingExtraError, match=r"ingest,figures"):
+        extras.require("explain", extras.FIGURES, "ingest", installed=lambda _name: False)
+
+
 def test_the_platform_has_what_answers_metrics_and_ingest_has_not() -> None:
     lacking = {"prometheus_client"}
     assert refusal("diagnose --metrics-port 1", lacking=lacking).endswith("'paramedic[platform]'")
@@ -107,6 +114,7 @@ def test_a_call_asks_for_nothing_that_it_does_not_use() -> None:
     assert "fastapi" in packages("remediate --run-folder r --observe --serve")
     assert packages("simulate --serve") == ["numpy"]
     assert "prometheus_client" not in packages("diagnose")
+    assert "matplotlib" not in packages("explain n --recording r")
     assert "torch" in packages("demo")
     for verb in ("demo", "diagnose", "remediate --run-folder r --observe", "replay r"):
         assert "kafka" not in packages(verb)

@@ -56,8 +56,7 @@ def _add_flags(parser: ArgumentParser) -> None:
 
 
 def _packages(flags: Namespace, _settings: Settings) -> Sequence[str]:
-    reads = () if flags.recording is None else extras.RECORDINGS
-    return (*reads, *(() if flags.figure is None else extras.FIGURES))
+    return (*extras.RECORDINGS, *(() if flags.figure is None else extras.FIGURES))
 
 
 def _execute(call: Call) -> int:

@@ -54,7 +54,8 @@ class _Replay:
     """What a replay has said, and how evidence stood when the verdict that is looked for fired."""
 
     said: list[Verdict] = field(default_factory=list)
-    considered: tuple[Standing, ...] = ()
+    considered: tuple[Standing, ...] | None = None
+    """None as long as it has not fired."""
 
     def life(self, verdict_id: str) -> tuple[Verdict, ...]:
         return tuple(one for one in self.said if one.id == verdict_id)
@@ -75,11 +76,11 @@ def explain_verdict(
                 f"{request.recording}: its replay gives no verdict {request.subject};"
                 f" {ids_of(found.said)}"
             )
-        if not found.considered:
+        if found.considered is None:
             say(stderr, "a replay does not give this verdict: what else was considered is unknown")
         if request.figure is not None:
             draw_figure(request.figure, own[-1], recording, stderr)
-    return _show(Explanation(own, found.considered), request, stdout, stderr)
+    return _show(Explanation(own, found.considered or ()), request, stdout, stderr)
 
 
 def explain_node(
@@ -156,7 +157,7 @@ def _looked_for(
     detector, found = detector_of(recording, settings), _Replay()
     for verdict in judged(detector, played_at_once(recording, stderr)):
         found.said.append(verdict)
-        if not found.considered and is_wanted(verdict):
+        if found.considered is None and is_wanted(verdict):
             found.considered = considered(verdict, detector)
     return found
 

@@ -72,13 +72,14 @@ class _Track:
     own: dict[int, list[Values]] = field(default_factory=dict)
     others: dict[int, list[Values]] = field(default_factory=dict)
 
-    def curve(self, metric: str, seconds: Sequence[int]) -> Curve:
-        machine = np.array([_middle(self.own.get(second, [])) for second in seconds])
-        if metric in PRESENCE:
-            machine = np.nan_to_num(machine)
+    def curve(self, metric: str, seconds: Sequence[int], *, is_of_job: bool) -> Curve:
+        machine = np.array([_quantiles(self.own.get(second, []))[2] for second in seconds])
         bands = [_quantiles(self.others.get(second, [])) for second in seconds]
         peers = max((sum(map(len, parts)) for parts in self.others.values()), default=0)
         band = np.array(bands).reshape(-1, len(_QUANTILES)).T
+        if metric in PRESENCE:
+            who = band if is_of_job else machine
+            who[np.isnan(who)] = 0.0
         return Curve(metric, np.array(seconds, np.int64), machine, band, peers)
 
 
@@ -100,11 +101,11 @@ class CurveReader:
                 self._heard.add(batch.second)
                 for table in sorted(batch.tables, key=lambda one: _HOST_FIRST.index(one.entity)):
                     self._take(table, batch.second)
-        seconds = sorted(self._heard)
+        seconds, is_of_job = sorted(self._heard), not self._whose.nodes
         return [
-            track.curve(metric, seconds)
+            track.curve(metric, seconds, is_of_job=is_of_job)
             for metric, track in self._tracks.items()
-            if track.own or (track.others and (not self._whose.nodes or metric in PRESENCE))
+            if track.own or (track.others and (is_of_job or metric in PRESENCE))
         ]
 
     def _take(self, table: Table, second: int) -> None:
@@ -141,10 +142,6 @@ def _column(table: Table, metric: str) -> Values | None:
 
 def _is_alike(one: Table, other: Table) -> bool:
     return one.nodes is other.nodes and one.indices is other.indices
-
-
-def _middle(parts: Sequence[Values]) -> float:
-    return float(_quantiles(parts)[2])
 
 
 def _quantiles(parts: Sequence[Values]) -> Values:

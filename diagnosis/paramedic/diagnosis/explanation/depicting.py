@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Scope, Verdict
-from paramedic.diagnosis.explanation.curves import Curve, Whose
+from paramedic.diagnosis.explanation.curves import PRESENCE, Curve, Whose
 from paramedic.diagnosis.explanation.words import place_of
 
 if TYPE_CHECKING:
@@ -61,9 +61,10 @@ class Depiction:
         return tuple(dict.fromkeys((*self.evidence, *_CONTEXT)))
 
     def chosen(self, curves: list[Curve]) -> list[Curve]:
-        """The curves that are shown: of the evidence, or of the context where that has none."""
+        """The curves that are shown: of the evidence; where that is no amount, others beside."""
         telling = [curve for curve in curves if curve.metric in self.evidence]
-        return (telling or curves)[:MOST_PANELS]
+        has_amount = any(curve.metric not in PRESENCE for curve in telling)
+        return (telling if has_amount else curves)[:MOST_PANELS]
 
 
 def depiction_of(
@@ -75,6 +76,7 @@ def depiction_of(
     decided = verdict.first_detected_at or verdict.detected_at
     whose = Whose(nodes, verdict.gpu, verdict.rank, mates)
     peers = "peers" if mates is None else "peers of the same stage"
+    peers = peers if nodes else "members of the job"
     title = f"{verdict.severity.value} {verdict.fault.value}: {verdict.summary}"
     scene = Scene(title, _machine(verdict), peers, verdict.onset, decided)
     span = _span(verdict.onset.timestamp(), decided.timestamp(), cadence_seconds)

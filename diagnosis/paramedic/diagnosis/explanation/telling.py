@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.explanation.curves import PRESENCE
 from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.words import FAULTS, PHASES, SEVERITIES, TIERS, place_of
 from paramedic.ingest.contract import Entity, format_time
@@ -84,7 +85,8 @@ def _when(explanation: Explanation) -> str:
 def _life(explanation: Explanation) -> Iterator[str]:
     if len(explanation.life) > 1:
         for one in explanation.life:
-            yield f"          {format_time(one.detected_at)}  {one.status.value}: {one.summary}"
+            said = one.summary.partition("; it was: ")[0]
+            yield f"          {format_time(one.detected_at)}  {one.status.value}: {said}"
 
 
 def _evidence(verdict: Verdict) -> Iterator[str]:
@@ -97,6 +99,8 @@ def _evidence(verdict: Verdict) -> Iterator[str]:
 
 
 def _evidence_words(evidence: Evidence) -> str:
+    if evidence.metric in PRESENCE and evidence.value is None:
+        return f"{evidence.metric}: not heard since {_clock(evidence.since)}, while it should be"
     sizes = [abs(one) for one in (evidence.value, evidence.peers) if one is not None]
     measure = measure_of(evidence.metric, max(sizes, default=1.0))
     words = [f"{measure.name}: {measure.text(evidence.value)}"]
@@ -126,7 +130,7 @@ def _candidates(verdict: Verdict) -> Iterator[str]:
 def _considered(explanation: Explanation) -> Iterator[str]:
     if explanation.considered:
         yield ""
-        yield "considered when it was decided (evidence against what would decide):"
+        yield "considered when it was decided (what had added up, of what would decide):"
         yield from lines_of_standing(explanation.considered)
 
 

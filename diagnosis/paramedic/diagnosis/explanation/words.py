@@ -48,7 +48,7 @@ PHASES: Mapping[Phase, str] = {
 }
 TIERS: Mapping[Tier, str] = {
     Tier.HEARTBEAT: "the silence of its heart-beats or telemetry",
-    Tier.PATTERN: "how its metrics depart from its peers'",
+    Tier.PATTERN: "a pattern: it departs from its peers, or from what it did before",
     Tier.APPLICATION: "what the training job itself reports",
     Tier.KNOWN_ERROR: "an error that was reported, which is hard evidence",
 }

@@ -1,0 +1,112 @@
+"""An explanation in words and as data: everything of the verdict is in it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from diagnosis.explanation.verdict import a_verdict, at
+from paramedic.diagnosis.contract import Evidence, Fault, Phase, Scope, Severity, Status, Tier
+from paramedic.diagnosis.explanation.explained import Explanation
+from paramedic.diagnosis.explanation.measures import measure_of
+from paramedic.diagnosis.explanation.standing import Standing
+from paramedic.diagnosis.explanation.telling import lines_of_node, lines_of_verdict
+from paramedic.diagnosis.explanation.words import FAULTS, PHASES, SEVERITIES, TIERS, place_of
+from paramedic.ingest.contract import Entity, EntityKey, NodeName
+
+NODE = NodeName("b")
+
+
+def standing(rank: int, evidence: float | None = 4.0, note: str = "") -> Standing:
+    key = EntityKey(Entity.RANK, NODE, rank)
+    return Standing(key, Tier.HEARTBEAT, "heartbeat", evidence, 10.0, at(70), note, "s")
+
+
+EXPLANATION = Explanation(
+    (
+        a_verdict(first_detected_at=at(81)),
+        a_verdict(
+            status=Status.RESOLVED, detected_at=at(99), summary="it works; it was: slow",
+            first_detected_at=at(81),
+        ),
+    ),
+    (standing(3), standing(4, None, "nobody to compare it with")),
+)  # fmt: skip
+
+
+def test_every_term_has_its_words() -> None:
+    assert set(FAULTS) == set(Fault)
+    assert set(PHASES) == set(Phase)
+    assert set(TIERS) == set(Tier)
+    assert set(SEVERITIES) == set(Severity)
+
+
+def test_people_read_what_where_since_when_and_why() -> None:
+    said = "\n".join(lines_of_verdict(EXPLANATION))
+    for words in (
+        "verdict 7Q0JT2M9ZB4N6W8XKCVFR1DH3A: P1, resolved, confidence 0.97",
+        "ecc_error: the GPU's memory has errors that it cannot correct (still running",
+        "GPU 1 of a; job llama-7b, generation 0",
+        "2026-01-01T00:01:12Z; decided 9 s later, at 2026-01-01T00:01:21Z",
+        "2026-01-01T00:01:39Z  resolved: it works\n",
+        "GPU tensor active: 21 %, peers 36 % (-42%), 9.8 standard deviations below them; since",
+        "a  41.2  named\n  b  1.1\n",
+        "████······  rank 3 of b, heartbeat: 4 of 10 s, since 00:01:10",
+        "rank 4 of b, heartbeat: nothing can be said",
+        "replace_node: it computes wrongly",
+    ):
+        assert words in said
+
+
+def test_scripts_read_the_same() -> None:
+    fields = json.loads(json.dumps(EXPLANATION.to_dict()))
+    assert fields["verdict"] == EXPLANATION.verdict.to_dict()
+    assert fields["seconds_to_decide"] == 9.0
+    assert [one["status"] for one in fields["life"]] == ["firing", "resolved"]
+    first = fields["considered"][0]
+    assert (first["node"], first["index"], first["evidence"], first["level"]) == ("b", 3, 4.0, 10.0)
+
+
+def test_what_was_not_heard_is_said_so_and_not_as_a_number() -> None:
+    silent = Evidence("heartbeat", None, 1.0, -10.0, at(60))
+    said = "\n".join(lines_of_verdict(Explanation((a_verdict(evidence=(silent,)),))))
+    assert "heartbeat: not heard since 00:01:00" in said
+    assert "deviations" not in said
+    assert "none was told" in "\n".join(lines_of_verdict(Explanation((a_verdict(evidence=()),))))
+
+
+def test_a_node_without_a_verdict_is_told_how_near_one_is() -> None:
+    said = "\n".join(lines_of_node(NODE, at(75), [], [standing(3), standing(5), standing(4, 0.0)]))
+    assert "heartbeat of rank 3 of b, stands at 40% of what would decide" in said
+    assert "ranks 3, 5 of b, heartbeat: 4 of 10 s" in said
+    nothing = "\n".join(lines_of_node(NODE, at(75), [], []))
+    assert "nothing speaks against it" in nothing
+    assert "open: P1 ecc_error 7Q0J" in "\n".join(lines_of_node(NODE, at(75), [a_verdict()], []))
+
+
+def test_a_place_is_a_card_a_node_a_group_or_the_job() -> None:
+    node = a_verdict(scope=Scope.NODE, gpu=None)
+    assert place_of(node) == "a"
+    assert place_of(a_verdict(scope=Scope.NODE, gpu=None, rank=7)) == "a, which carries rank 7"
+    members = (NodeName("a"), NodeName("b"), NodeName("c"))
+    group = a_verdict(scope=Scope.GROUP, node=None, gpu=None, members=members)
+    assert place_of(group) == "3 nodes together: a, b, c"
+    assert "as a whole" in place_of(a_verdict(scope=Scope.JOB, node=None, gpu=None))
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "shown"),
+    [
+        ("gpu_sm_clock_hertz", 1.41e9, "1.41 GHz"),
+        ("gpu_power_watts", 412.4, "412 W"),
+        ("step_seconds", 0.25, "250 ms"),
+        ("step_seconds", 12.5, "12.5 s"),
+        ("memory_used_ratio", 0.0, "0 %"),
+        ("gpu_xid", 79.0, "79"),
+        ("tcp_retransmits_per_second", 1250.0, "1250 /s"),
+        ("loss", float("nan"), "nothing observed"),
+    ],
+)
+def test_values_are_shown_in_units_that_people_use(metric: str, value: float, shown: str) -> None:
+    assert measure_of(metric, value).text(value) == shown
