@@ -54,9 +54,9 @@ def test_a_stopped_process_in_a_standing_job_is_named_early() -> None:
         Phase.FAILED,
         Severity.P1,
     )
-    assert seconds_after(verdict, FROZEN_AT) == 4
+    assert seconds_after(verdict, FROZEN_AT) == 3
     assert verdict.onset.timestamp() == START + FROZEN_AT
-    assert "no heart-beat for 4 s" in verdict.summary
+    assert "no heart-beat for 3 s" in verdict.summary
     assert verdict.action.recommended is RecommendedAction.REPLACE_RANK
 
 
@@ -140,7 +140,7 @@ def test_a_rank_that_beats_again_is_resolved() -> None:
 
 
 def test_a_short_stop_is_no_hang() -> None:
-    assert diagnose(merged(frozen(thawed_at=FROZEN_AT + 3))) == []
+    assert diagnose(merged(frozen(thawed_at=FROZEN_AT + 2))) == []
 
 
 def test_a_node_whose_clock_is_behind_is_not_silent() -> None:
@@ -176,5 +176,5 @@ def test_nobody_is_missed_after_the_job_has_finished() -> None:
 def test_the_longest_silence_stands_first_among_the_candidates() -> None:
     (verdict,) = firing(diagnose(merged(frozen())))
     assert verdict.candidates[0].node == node_name(2)
-    assert verdict.candidates[0].score == 4.0
+    assert verdict.candidates[0].score == 3.0
     assert {evidence.metric for evidence in verdict.evidence} >= {"heartbeat", "process_stopped"}

@@ -24,11 +24,11 @@ class SilenceSettings:
     thread on a node of 128 processors is 0.008."""
     beats_before_judged: int = 3
     """A rank is judged after so many heart-beats; so many in a row also end a silence."""
-    early_silence_seconds: float = 4.0
+    early_silence_seconds: float = 3.0
     """Enough silence when the system calls the process stopped and the whole job stands still."""
     early_stopped_samples: int = 3
     """So many samples in a row have to call the process stopped for the early decision."""
-    early_stall_seconds: int = 3
+    early_stall_seconds: int = 2
     """So long no rank of the job may have made a step for the early decision."""
     clock_tolerance_seconds: int = 5
     """A node whose clock is further behind than this is heard at the job's time instead."""
@@ -79,9 +79,9 @@ class StragglerSettings:
     """How often a rank really becomes slow; with the rate above it gives the confidence."""
     allowance: float = 1.0
     """A deviation below this (in robust standard deviations) speaks for a rank, not against it."""
-    largest_deviation: float = 5.0
-    """One slot counts at most so much (in robust standard deviations), however far out it is: five
-    slots are the least that can decide."""
+    largest_deviation: float = 6.5
+    """One slot counts at most so much (in robust standard deviations), however far out it is: four
+    slots are the least that can decide, and a glitch of three does not."""
     noise_correlation: float = 0.4
     """Correlation of a healthy rank's noise from one second to the next (0..1) that is assumed at
     least; where a job's ranks are seen to wander more, more evidence is wanted."""

@@ -86,7 +86,8 @@ class SilenceWatch:
         """A hang before the time-out: process stopped, and nobody in the job makes a step."""
         progress = liveness.newest_progress()
         wanted = self.settings.early_stopped_samples
-        newest = _samples_since(pulse, liveness)[-wanted:]
+        # A sample is taken at the end of its second: one of the next second knows of the stop.
+        newest = _samples_after(pulse.last_second, pulse, liveness)[-wanted:]
         if (
             progress is None
             or frontier - progress < self.settings.early_stall_seconds
@@ -120,8 +121,12 @@ class SilenceWatch:
 
 def _samples_since(pulse: Pulse, liveness: Liveness) -> list[ProcessSample]:
     """Samples of the silence, leaving out the second in which the rank may still have worked."""
+    return _samples_after(pulse.last_second + 1, pulse, liveness)
+
+
+def _samples_after(second: int, pulse: Pulse, liveness: Liveness) -> list[ProcessSample]:
     kept = liveness.samples.get(pulse.node, ())
-    return [sample for sample in kept if sample.second > pulse.last_second + 1]
+    return [sample for sample in kept if sample.second > second]
 
 
 def _finding(

@@ -87,7 +87,7 @@ def test_a_nodes_and_an_early_silence_keep_their_share_of_the_time_out() -> None
     silence = diagnose_config(read("detection.heartbeat_timeout_seconds=20")).detector.silence
     assert silence.heartbeat_timeout_seconds == 20.0
     assert silence.node_silence_seconds == pytest.approx(16.0)
-    assert silence.early_silence_seconds == pytest.approx(8.0)
+    assert silence.early_silence_seconds == pytest.approx(6.0)
 
 
 def test_a_file_of_known_errors_is_laid_over_what_ships(tmp_path: Path) -> None:

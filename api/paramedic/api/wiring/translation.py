@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paramedic.remediation.launchers.local.commands import MembershipRules
 
 _NODE_SILENCE_SHARE = 0.8
-_EARLY_SILENCE_SHARE = 0.4
+_EARLY_SILENCE_SHARE = 0.3
 
 
 def collect_config(settings: Settings) -> CollectConfig:
@@ -51,6 +51,8 @@ def diagnose_config(settings: Settings) -> DiagnoseConfig:
     Raises PreflightError when the file of known errors cannot be used.
     """
     from paramedic.diagnosis.detector import DetectorConfig
+    from paramedic.diagnosis.history.settings import HistorySettings
+    from paramedic.diagnosis.maintenance.plan import MaintenanceSettings
     from paramedic.diagnosis.service import DiagnoseConfig
     from paramedic.diagnosis.settings import (
         DepartureSettings,
@@ -82,6 +84,12 @@ def diagnose_config(settings: Settings) -> DiagnoseConfig:
                 false_alarms_per_job_day=detection.false_alarms_per_job_day
             ),
             known_errors=known_errors_in(settings),
+            history=HistorySettings(
+                window_seconds=detection.failure_window_seconds,
+                false_alarms_per_week=detection.failure_false_alarms_per_week,
+                use_prior=detection.use_history_prior == "yes",
+            ),
+            maintenance=MaintenanceSettings(settle_seconds=detection.maintenance_settle_seconds),
         ),
     )
 
