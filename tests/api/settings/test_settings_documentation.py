@@ -12,7 +12,7 @@ from paramedic.api.settings.values import wanted
 
 PAGE = Path(__file__).parents[3] / "docs" / "settings.md"
 ROW = re.compile(r"^\| `([a-z_.]+)` \| `([^`]*)` \| ([^|]*) \| (.*) \|$", re.MULTILINE)
-UNITS = ("_seconds", "_bytes", "_ratio", "_per_job_day")
+UNITS = ("_seconds", "_bytes", "_ratio", "_per_job_day", "_per_week")
 
 
 def rows() -> dict[str, tuple[str, str, str]]:

@@ -200,7 +200,7 @@ def test_certainty_and_the_present_incident_are_left_alone() -> None:
         {"incident_seconds": 0.0},
         {"incident_seconds": 8.0 * DAY},
         {"least_failures": 1},
-        {"false_alarms_per_window": 0.0},
+        {"false_alarms_per_week": 0.0},
         {"unevenness": -1.0},
     ],
 )

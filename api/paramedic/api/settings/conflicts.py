@@ -17,6 +17,7 @@ _CHOICES = {
     "kafka.security_protocol": ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl"),
     "kafka.sasl_mechanism": ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
     "kafka.tls_check_hostname": ("yes", "no"),
+    "detection.use_history_prior": ("yes", "no"),
     "models.scoring": ("registry", "shipped", "off"),
 }
 """The texts that some settings take."""

@@ -179,6 +179,18 @@ class DetectionSettings:
         "none",
         "TOML file laid over the list of known errors: what each Xid means, and how grave it is.",
     )
+    failure_window_seconds: float = _setting(
+        604800.0, "So far back a node's failures count, in whichever job.", 3600, 7776000
+    )
+    failure_false_alarms_per_week: float = _setting(
+        0.01, "Nodes of the fleet that are wrongly said to fail too often.", 0.0001, 10
+    )
+    use_history_prior: str = _setting(
+        "no", "Whether a node's past failures move the confidence of new verdicts: `yes` or `no`."
+    )
+    maintenance_settle_seconds: float = _setting(
+        60.0, "So long after its declared maintenance a machine is still put aside.", 0, 3600
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ class FailureHistory:
             return None
         counts = self.fleet.counts(node, self.job, second)
         by_chance = counts.fleet * chance(counts, settings.unevenness)
-        if by_chance > settings.false_alarms_per_window:
+        if by_chance > settings.weeks * settings.false_alarms_per_week:
             return None
         return self._finding(node, newest, failures, counts, by_chance)
 
@@ -107,7 +107,7 @@ class FailureHistory:
     ) -> Finding:
         settings = self.fleet.settings
         onset, second = moment(int(failures[0].second)), newest.detected_at.timestamp()
-        expected = settings.bad_nodes_per_window
+        expected = settings.weeks * settings.bad_nodes_per_week
         rest = counts.fleet - counts.node
         spread = math.sqrt(counts.mean * (1 + counts.mean * settings.unevenness**2))
         deviation = round((counts.node - counts.mean) / spread, 2)
@@ -127,7 +127,7 @@ class FailureHistory:
             f" fleet has failed {rest} times",
             candidates=ranked(self.fleet.failing(self.job, second), _CANDIDATES),
             evidence=(Evidence("failures", float(counts.node), peers, deviation, onset),),
-            action=_advice(by_chance, settings.false_alarms_per_window),
+            action=_advice(by_chance, settings.weeks * settings.false_alarms_per_week),
         )
 
     def _is_over(self, node: NodeName, second: float) -> bool:
