@@ -141,6 +141,30 @@ class Stay:
 
 
 @dataclass(frozen=True, slots=True)
+class Maintenance:
+    """What people said that they would do to machines, or to a whole job, and when."""
+
+    id: str
+    nodes: tuple[NodeName, ...]
+    """Empty where the whole job is meant."""
+    job: JobName | None
+    """None: in whichever job the nodes are."""
+    begins: datetime
+    ends: datetime
+    reason: str
+    declared_at: datetime
+    ended_at: datetime | None = None
+    """When it was ended or withdrawn by hand; None where it runs its time."""
+    told_jobs: tuple[JobName, ...] = ()
+    """The jobs whose diagnosis has been told, by name."""
+
+    @property
+    def over_at(self) -> datetime:
+        """When it is over."""
+        return self.ends if self.ended_at is None else min(self.ends, self.ended_at)
+
+
+@dataclass(frozen=True, slots=True)
 class VerdictFilter:
     """Which verdicts to list; None means any."""
 
@@ -222,6 +246,33 @@ class ActionReader(Protocol):
         ...
 
 
+class MaintenanceReader(Protocol):
+    """Reads declared maintenance."""
+
+    def all(self) -> Sequence[Maintenance]:
+        """Every maintenance that is kept, the one that begins last first."""
+        ...
+
+    def get(self, maintenance_id: str) -> Maintenance | None:
+        """One maintenance, or None."""
+        ...
+
+
+class MaintenanceBook(Protocol):
+    """Takes maintenance in; remediation tells the jobs. Safe to use from several threads."""
+
+    def declare(self, maintenance: Maintenance) -> None:
+        """Keep it; the same id again changes nothing. Raises StoreUnavailableError."""
+        ...
+
+    def end(self, maintenance_id: str, at: datetime) -> Maintenance | None:
+        """End or withdraw it, unless it is over; what it is now, or None where there is none.
+
+        Raises StoreUnavailableError.
+        """
+        ...
+
+
 class Snapshot(Protocol):
     """One consistent view of everything stored."""
 
@@ -243,6 +294,11 @@ class Snapshot(Protocol):
     @property
     def actions(self) -> ActionReader:
         """Actions."""
+        ...
+
+    @property
+    def maintenance(self) -> MaintenanceReader:
+        """Declared maintenance."""
         ...
 
     def tally(self) -> Tally:

@@ -14,6 +14,7 @@ from paramedic.remediation.casework import Casework
 from paramedic.remediation.contract import StoreDataError, StoreUnavailableError
 from paramedic.remediation.controller import Controller
 from paramedic.remediation.following import StepFollower
+from paramedic.remediation.herald import Herald
 from paramedic.remediation.intake import UnreadableMessageError, VerdictMessage, read
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Service:
     _touched: set[JobName] = field(default_factory=set)
     """Jobs whose ledger may have changed."""
     _reviewed_at: datetime | None = None
+    _herald: Herald = field(default_factory=Herald)
     _failing: set[str] = field(default_factory=set)
     """Work that did not succeed last time; said once, not at every turn."""
 
@@ -93,6 +95,7 @@ class Service:
             self._attempt("reading", self._read_everything),
             self._attempt("acting", self._controller().advance),
             self._attempt("reviewing", self._review),
+            self._attempt("telling of maintenance", self._tell_of_maintenance),
         ]
         return all(worked)
 
@@ -155,6 +158,9 @@ class Service:
             self._reviewed_at = now
         Bookkeeping(self.store).bring_up_to(now, also=frozenset(self._touched))
         self._touched.clear()
+
+    def _tell_of_maintenance(self) -> None:
+        self._herald.tell(self.store, self.publisher, self.clock())
 
     def _casework(self) -> Casework:
         return Casework(self.store, self.launcher, self.config, self.clock)

@@ -12,14 +12,16 @@ from paramedic.remediation.store.events import Events
 from paramedic.remediation.store.incidents import Incidents
 from paramedic.remediation.store.jobs import Jobs
 from paramedic.remediation.store.ledger import LedgerRows
+from paramedic.remediation.store.maintenance import MaintenanceRows
 from paramedic.remediation.store.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from sqlalchemy.engine import Connection
 
-    from paramedic.remediation.contract import Tally
+    from paramedic.remediation.contract import Maintenance, Tally
     from paramedic.remediation.store.database import Database
 
 
@@ -33,6 +35,7 @@ class Transaction:
         self.incidents = Incidents(connection)
         self.jobs = Jobs(connection)
         self.ledger = LedgerRows(connection)
+        self.maintenance = MaintenanceRows(connection)
         self.verdicts = Verdicts(connection)
 
     def tally(self) -> Tally:
@@ -60,6 +63,17 @@ class Store:
         """A consistent view. Raises StoreUnavailableError."""
         with self._database.reading() as connection:
             yield Transaction(connection)
+
+    def declare(self, maintenance: Maintenance) -> None:
+        """Keep declared maintenance. Raises StoreUnavailableError."""
+        with self.writing() as tx:
+            tx.maintenance.add(maintenance)
+
+    def end(self, maintenance_id: str, at: datetime) -> Maintenance | None:
+        """End maintenance by hand, unless it is over. Raises StoreUnavailableError."""
+        with self.writing() as tx:
+            tx.maintenance.end(maintenance_id, at)
+            return tx.maintenance.get(maintenance_id)
 
     def close(self) -> None:
         """Let go of the database. Closing twice is harmless."""

@@ -160,6 +160,31 @@ actions = Table(
     Index("actions_by_state", "state"),
 )
 
+maintenance = Table(
+    "maintenance",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("nodes", Text, nullable=False),
+    Column("job", String),
+    Column("begins", UtcTime, nullable=False),
+    Column("ends", UtcTime, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("declared_at", UtcTime, nullable=False),
+    Column("ended_at", UtcTime),
+    Index("maintenance_by_end", "ends"),
+)
+
+maintenance_words = Table(
+    "maintenance_words",
+    metadata,
+    Column("maintenance", String, ForeignKey("maintenance.id"), primary_key=True),
+    Column("job", String, primary_key=True),
+    Column("node", String, primary_key=True),
+    Column("change", String, nullable=False),
+    Column("told_at", UtcTime, nullable=False),
+)
+
 ledger = Table(
     "ledger",
     metadata,
