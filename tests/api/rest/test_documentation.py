@@ -18,6 +18,7 @@ OPERATIONS = {
     "/v1/jobs/{job}": "get_job",
     "/v1/verdicts": "list_verdicts",
     "/v1/verdicts/{verdict_id}": "get_verdict",
+    "/v1/verdicts/{verdict_id}/figure.{form}": "get_verdict_figure",
     "/v1/incidents": "list_incidents",
     "/v1/incidents/{incident_id}": "get_incident",
     "/healthz": "get_health",
@@ -52,7 +53,7 @@ def test_every_document_has_an_example(openapi: Any) -> None:
     for path, methods in openapi["paths"].items():
         for content in methods["get"]["responses"]["200"]["content"].values():
             name = content["schema"].get("$ref", "").rpartition("/")[2]
-            if path != "/metrics":
+            if path != "/metrics" and "figure" not in path:
                 assert openapi["components"]["schemas"][name]["examples"], path
 
 

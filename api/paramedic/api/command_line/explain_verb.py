@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.flags import chosen, filled, moment, path, valued
+from paramedic.api.command_line.flags import chosen, filled, moment, path, switch, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -50,6 +50,7 @@ def _add_flags(parser: ArgumentParser) -> None:
     at = "of a node: the moment that is asked about (default: the end of the recording)"
     valued(parser, "--at", "TIME", at, moment)
     valued(parser, "--figure", "FILE", "draw it: a .png or .svg", path)
+    switch(parser, "--figure-only", "draw a verdict that was told; replay and say nothing")
     valued(parser, "--job", "NAME", "which job of a ring that holds several")
     form = "text on standard error, or one JSON object on standard output (default: text)"
     chosen(parser, "--format", ("text", "json"), form)
@@ -63,7 +64,12 @@ def _execute(call: Call) -> int:
     flags, around = call.flags, call.surroundings
     is_verdict = _ID.fullmatch(flags.subject) is not None
     _check(flags, is_verdict=is_verdict)
-    from paramedic.api.wiring.explain import ExplainRequest, explain_node, explain_verdict
+    from paramedic.api.wiring.explain import (
+        ExplainRequest,
+        draw_verdict,
+        explain_node,
+        explain_verdict,
+    )
 
     files = {
         name: None if given is None else around.folder / given
@@ -71,6 +77,8 @@ def _execute(call: Call) -> int:
         for given in (getattr(flags, name),)
     }
     request = filled(ExplainRequest, flags, **files, as_json=flags.format == "json")
+    if flags.figure_only:
+        return draw_verdict(request, around.stderr)
     explain = explain_verdict if is_verdict else explain_node
     return explain(request, call.settings, around.stdout, around.stderr)
 
@@ -90,6 +98,8 @@ def _check(flags: Namespace, *, is_verdict: bool) -> None:
         raise UsageError(f"explain needs --recording FOLDER{ways}")
     if flags.figure is not None and flags.recording is None:
         raise UsageError("--figure is drawn from telemetry: name it with --recording FOLDER")
+    if flags.figure_only and (flags.figure is None or not (flags.verdicts or flags.url)):
+        raise UsageError("--figure-only needs --figure FILE, and --verdicts FILE or --url URL")
     if flags.figure is not None and flags.figure.suffix.lower() not in _FIGURES:
         raise UsageError(f"--figure {flags.figure}: its name must end in .png or .svg")
 

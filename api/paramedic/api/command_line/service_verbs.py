@@ -107,8 +107,9 @@ def _request(kind: Callable[..., Request], call: Call, address: str, **others: o
 def _serve(call: Call) -> int:
     from paramedic.api.wiring.serve import serve
 
+    flags, around = call.flags, call.surroundings
     return serve(
-        call.flags.run_folder, call.flags.listen_fd, call.settings, call.surroundings.stderr
+        flags.run_folder, flags.listen_fd, call.settings, around.environment, around.stderr
     )
 
 

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 
 from paramedic.api.rest import (
+    figure_routes,
     health_routes,
     incident_routes,
     job_routes,
@@ -18,7 +19,7 @@ from paramedic.api.rest import (
 )
 from paramedic.api.rest.docs_page import CONTENT_SECURITY_POLICY, docs_page
 from paramedic.api.rest.openapi import finish
-from paramedic.api.rest.state import ApiState, Signs
+from paramedic.api.rest.state import ApiState, Figures, Signs
 
 if TYPE_CHECKING:
     from paramedic.remediation.contract import Records
@@ -31,10 +32,12 @@ def create_app(
     *,
     version: str,
     signs: Mapping[str, Signs] = MappingProxyType({}),
+    figures: Figures | None = None,
 ) -> FastAPI:
     """The API over what is stored; it only reads.
 
-    `signs` are those of the services beside it, for `/healthz` and `/metrics`.
+    `signs` are those of the services beside it, for `/healthz` and `/metrics`; `figures` draws
+    verdicts where telemetry is kept.
     """
     app = _Api(
         title="Paramedic",
@@ -46,8 +49,8 @@ def create_app(
         # The variables of the user's own tracing must not reach into this server.
         telemetry={"auto_configure": False},
     )
-    app.state.paramedic = ApiState(records, version, signs)
-    for routes in (job_routes, verdict_routes, incident_routes, health_routes):
+    app.state.paramedic = ApiState(records, version, signs, figures)
+    for routes in (job_routes, verdict_routes, figure_routes, incident_routes, health_routes):
         app.include_router(routes.router)
     app.add_api_route("/docs", app.docs, include_in_schema=False, response_class=HTMLResponse)
     problem.install(app)

@@ -23,6 +23,18 @@ class Signs(Protocol):
         ...
 
 
+class NoFigureError(Exception):
+    """A verdict cannot be drawn; says why."""
+
+
+class Figures(Protocol):
+    """Whoever draws verdicts."""
+
+    def draw(self, verdict: bytes, verdict_id: str, form: str) -> bytes:
+        """The figure as `svg` or `png`; takes seconds. Raises NoFigureError."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ApiState:
     """The records to read from, and who else lives in this process."""
@@ -31,6 +43,8 @@ class ApiState:
     version: str
     signs: Mapping[str, Signs]
     """The signs of life of each neighbour, such as `remediate`, by its name."""
+    figures: Figures | None = None
+    """None where no telemetry is kept."""
 
 
 def _state(request: Request) -> ApiState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from paramedic.ingest.recordings.reading import Recording
 
 _AT_MAXIMUM_SPEED = float("inf")
+_DRAWN = timedelta(minutes=11)
+"""A figure begins at most so long before the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,17 @@ def explain_verdict(
         if request.figure is not None:
             draw_figure(request.figure, own[-1], recording, stderr)
     return _show(Explanation(own, found.considered or ()), request, stdout, stderr)
+
+
+def draw_verdict(request: ExplainRequest, stderr: TextIO) -> int:
+    """Only draw a verdict that was told. Raises InputError, PreflightError or RecordingError."""
+    verdict = _given(request)[-1]
+    excerpt = Excerpt(request.job or verdict.job, verdict.onset, verdict.detected_at, _DRAWN)
+    if request.recording is None or request.figure is None:
+        raise InputError("a figure needs a recording to be drawn from, and a file")
+    with telemetry_of(request.recording, excerpt, stderr) as recording:
+        draw_figure(request.figure, verdict, recording, stderr)
+    return 0
 
 
 def explain_node(

@@ -19,8 +19,6 @@ from paramedic.ingest.recordings.ring import segments
 
 _RING = "ring"
 """Where a run keeps its last hours, in its folder."""
-_PAST = timedelta(minutes=30)
-"""So much of a ring is replayed before the moment that is asked about: evidence takes minutes."""
 _AFTER = timedelta(minutes=2)
 
 
@@ -32,6 +30,8 @@ class Excerpt:
     first: datetime | None = None
     last: datetime | None = None
     """Both None: the newest half hour, or everything where `is_whole`."""
+    past: timedelta = timedelta(minutes=30)
+    """So much is read before `first`: evidence takes minutes."""
     is_whole: bool = False
 
     def around(self, ring: Path) -> Stretch:
@@ -39,9 +39,9 @@ class Excerpt:
         if self.is_whole:
             return Stretch()
         if self.last is not None:
-            return Stretch((self.first or self.last) - _PAST, self.last + _AFTER)
+            return Stretch((self.first or self.last) - self.past, self.last + _AFTER)
         newest = max((_begin(one) for one in segments(ring)), default=None)
-        return Stretch() if newest is None else Stretch(first=newest - _PAST)
+        return Stretch() if newest is None else Stretch(first=newest - self.past)
 
 
 @contextmanager

@@ -92,7 +92,10 @@ def _server(
         return nullcontext()
     from paramedic.api.rest.application import create_app
     from paramedic.api.rest.serving import ServeConfig, serving
+    from paramedic.api.wiring.figures import figures_of
 
     api = request.settings.api
     config = ServeConfig(host=api.host, port=api.port, listen_fd=request.listen_fd)
-    return serving(config, create_app(store, version=version("paramedic"), signs=signs))
+    figures = figures_of(request.run_folder, request.environment)
+    app = create_app(store, version=version("paramedic"), signs=signs, figures=figures)
+    return serving(config, app)

@@ -11,12 +11,19 @@ from paramedic.api.wiring.stopping import stop_on_signals
 from paramedic.api.wiring.telling import say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from paramedic.api.settings.schema import Settings
 
 
-def serve(run_folder: Path, listen_fd: int | None, settings: Settings, stderr: TextIO) -> int:
+def serve(
+    run_folder: Path,
+    listen_fd: int | None,
+    settings: Settings,
+    environment: Mapping[str, str],
+    stderr: TextIO,
+) -> int:
     """Answer requests until asked to end.
 
     Raises PreflightError when the folder holds no run, StoreError or ApiError when its database
@@ -29,12 +36,16 @@ def serve(run_folder: Path, listen_fd: int | None, settings: Settings, stderr: T
     with stop_on_signals() as stop:
         from paramedic.api.rest.application import create_app
         from paramedic.api.rest.serving import ServeConfig, serving
+        from paramedic.api.wiring.figures import figures_of
         from paramedic.remediation.store.store import open_store
 
         store = open_store(database_url(run_folder))
         config = ServeConfig(host=settings.api.host, port=settings.api.port, listen_fd=listen_fd)
         try:
-            with serving(config, create_app(store, version=version("paramedic"))) as server:
+            app = create_app(
+                store, version=version("paramedic"), figures=figures_of(run_folder, environment)
+            )
+            with serving(config, app) as server:
                 say(stderr, f"API at {server.address}, documentation at /docs")
                 server.wait_for(stop)
         finally:

@@ -9,14 +9,19 @@ from paramedic.ingest.contract import JobState
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.picture import JobPicture, Settling
+    from paramedic.ingest.contract import NodeName
 
 
-def why_not_compared(picture: JobPicture, second: int | None, settings: Settling) -> str:
-    """What keeps the newest slot from being compared among peers; empty when nothing does."""
+def why_not_compared(
+    node: NodeName, picture: JobPicture, second: int | None, settings: Settling
+) -> str:
+    """What keeps the node from being compared in the newest slot; empty when nothing does."""
     if picture.finished:
         return "the job has finished"
     if second is None:
         return "no second is closed yet"
+    if picture.maintenance.covers(node, second):
+        return "maintenance has been declared for it, or for the whole job"
     if picture.is_past(second):
         return "the newest slot is of a stretch of training that is over"
     if picture.is_fit(second, settings):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Tier
 from paramedic.diagnosis.explanation.gates import why_not_compared
-from paramedic.diagnosis.explanation.standing import Standing
+from paramedic.diagnosis.explanation.standing import Inspected, Standing
 from paramedic.ingest.contract import Entity, EntityKey
 
 if TYPE_CHECKING:
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 def of_machine(
     node: NodeName, watch: MachineWatch, picture: JobPicture, second: int | None
 ) -> Iterator[Standing]:
-    """The strongest evidence against the node and its GPUs."""
-    gate = why_not_compared(picture, second, watch.settings)
+    """The strongest evidence against the node and its GPUs, as their watch tells it."""
+    if isinstance(own := _as_it_is(watch), Inspected):
+        yield from own.standing(node)
+        return
+    gate = why_not_compared(node, picture, second, watch.settings)
     yield Standing(
         EntityKey(Entity.NODE, node),
         Tier.PATTERN,
@@ -30,3 +33,8 @@ def of_machine(
         note=f"not compared now: {gate}" if gate else "",
         unit="nats",
     )
+
+
+def _as_it_is(watch: object) -> object:
+    """Without its type: whether it tells its standing itself is seen when it is asked."""
+    return watch

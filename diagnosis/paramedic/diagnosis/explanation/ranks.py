@@ -32,7 +32,7 @@ class RankEvidence:
 
     def of(self, node: NodeName) -> Iterator[Standing]:
         """Each rank of the node by each symptom."""
-        gate = why_not_compared(self.picture, self.second, self.settings)
+        gate = why_not_compared(node, self.picture, self.second, self.settings)
         trails = self.watch.trails_of(node)
         for row, trail in trails:
             yield self._of_trail(row, trail, gate)

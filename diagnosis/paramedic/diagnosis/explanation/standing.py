@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -44,6 +44,7 @@ class Standing:
         return self.evidence / self.level if self.evidence and self.level else 0.0
 
 
+@runtime_checkable
 class Inspected(Protocol):
     """Whoever can say how evidence stands: a detector, or one of its watches."""
 
