@@ -26,7 +26,7 @@ def main(server: str, prefix: str, reconnect_seconds: str) -> None:
         session_seconds=6.0,
     )
     config = DiagnoseConfig(
-        group="members", rewind_seconds=75.0, commit_seconds=1.0, retry_seconds=1.0
+        group=f"{prefix}-members", rewind_seconds=75.0, commit_seconds=1.0, retry_seconds=1.0
     )
     run(config, KafkaBus(settings), time.monotonic, stop)
 
