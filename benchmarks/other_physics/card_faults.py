@@ -11,7 +11,8 @@ def correctable_storm(case: Sketch) -> None:
     case.one_card()
     case.push(Knob.SPEED, case.between(0.6, 0.88, "speed"), ramp=15.0)
     case.mark("gpu_ecc_correctable_total", Mode.COUNT, case.between(0.2, 4.0, "errors a second"))
-    case.mark("gpu_row_remap_pending", Mode.SET, 1.0)
+    if case.dice.random() < 0.3:
+        case.afterwards("gpu_row_remap_pending", Mode.SET, 1.0)
     case.afterwards("gpu_ecc_uncorrectable_total", Mode.ADD, 1.0)
     case.xid(48 if case.halt is not None else 63)
 
@@ -77,7 +78,8 @@ def lost_lanes(case: Sketch) -> None:
     case.sizes.append(f"width {width}")
     case.push(Knob.PCIE, width)
     case.mark("pfc_tx_packets_per_second", Mode.SCALE, case.between(3.0, 20.0, "pause frames"))
-    case.mark("gpu_pcie_replays_per_second", Mode.COUNT, case.between(0.0, 1.0))
+    if case.dice.random() < 0.3:
+        case.mark("gpu_pcie_replays_per_second", Mode.COUNT, case.between(0.05, 1.0))
 
 
 def replaying_bus(case: Sketch) -> None:

@@ -60,7 +60,7 @@ def _activity(
         "gpu_dram_active_ratio": noisy(moved),
         "gpu_fp16_active_ratio": noisy(0.06 * work),
         "gpu_fp32_active_ratio": noisy(
-            0.05 * work + 0.25 * (compute - work).clip(0.0) + 0.3 * optimize
+            0.05 * work + 0.8 * totals[Doing.FELL_BACK] + 0.3 * optimize
         ),
     }
 

@@ -85,6 +85,8 @@ def _marked(values: Floats, mark: Mark, level: Floats, dice: np.random.Generator
         return values * (1.0 + (mark.size - 1.0) * level)
     if mark.mode is Mode.SET:
         return np.where(level > 0.0, mark.size, values)
+    if mark.mode is Mode.HOLD:
+        return np.where(level > 0.0, values[np.argmax(level)], values)
     if mark.mode is Mode.RESET:
         return np.where(level > 0.0, values - values[np.argmax(level)], values)
     if mark.mode is Mode.COUNT:

@@ -48,12 +48,14 @@ KINDS = (
     Kind("thermal_throttle", 1.2, 0.0, 0.0, (cards.failing_fan, cards.dried_paste)),
     Kind("host_contention", 1.2, 0.0, 0.0, (hosts.stolen_processor,)),
     Kind("process_exit", 1.0, 1.0, 0.4, (hosts.leaking_memory, hosts.process_dies)),
-    Kind("hang", 1.0, 1.0, 0.4, (hosts.deadlock, hosts.busy_loop)),
+    Kind("hang", 1.0, 1.0, 0.4, (hosts.deadlock, hosts.busy_loop, hosts.stuck_kernel)),
     Kind("straggler", 1.5, 0.0, 0.0, (hosts.slow_host, hosts.slow_card)),
     Kind("telemetry_lost", 0.5, 0.0, 0.0, (hosts.dead_exporters,)),
 )
 GROUP = Kind("network_group", 1.0, 0.2, 0.0, (hosts.sick_switch,))
-_WITHOUT_SYMPTOMS = frozenset({hosts.vanishes, hosts.process_dies, hosts.deadlock})
+_WITHOUT_SYMPTOMS = frozenset(
+    {hosts.vanishes, hosts.process_dies, hosts.deadlock, hosts.stuck_kernel}
+)
 _SYMPTOM_SECONDS = (30.0, 200.0)
 _SHORTEST_SECONDS = 150.0
 """Of a fault that passes by itself."""
@@ -74,7 +76,6 @@ class Fault:
     is_group: bool
     stopped: Indices
     """Ranks that do nothing after the halt."""
-    is_dead: bool
     influence: Influence
 
 
@@ -113,7 +114,6 @@ def draw_fault(
         end=end if end < timing.seconds else None,
         is_group=kind is GROUP,
         stopped=case.ranks,
-        is_dead=case.is_dead,
         influence=case.influence,
     )
 

@@ -107,13 +107,29 @@ def process_dies(case: Sketch) -> None:
 def deadlock(case: Sketch) -> None:
     """A rank's host thread stands still; its card runs dry while the others wait."""
     case.one_card()
-    case.is_dead = False
+    _hangs(case)
+
+
+def stuck_kernel(case: Sketch) -> None:
+    """A kernel never ends: the card looks busy, the others wait for it."""
+    case.one_card()
+    _hangs(case)
+    case.afterwards("gpu_utilization_ratio", Mode.SET, 1.0)
+    case.afterwards("gpu_graphics_active_ratio", Mode.SET, 1.0)
+    case.afterwards("gpu_sm_active_ratio", Mode.SET, case.between(0.4, 0.95))
+    case.afterwards("gpu_power_watts", Mode.ADD, case.job.card.limit_watts * case.between(0.2, 0.4))
+
+
+def _hangs(case: Sketch) -> None:
+    """The heart-beat's thread stands still with the rest where the interpreter is locked."""
+    if case.dice.random() < 0.5:
+        case.afterwards("heartbeat", Mode.HOLD)
 
 
 def busy_loop(case: Sketch) -> None:
     """A rank hangs in its host's code, at full speed, after it has stammered for a while."""
     case.one_card()
-    case.is_dead = False
+    _hangs(case)
     case.push(
         Knob.STALL, case.between(0.4, 1.2, "stall"), period=case.between(10.0, 30.0), duty=0.5
     )

@@ -78,6 +78,8 @@ class Mode(StrEnum):
     """Adds to a running total, so many a second."""
     SET = "set"
     ABSENT = "absent"
+    HOLD = "hold"
+    """The last value is told again and again."""
     RESET = "reset"
     """A running total starts again at zero."""
 

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from benchmarks.other_physics.episode import Episode
 from benchmarks.other_physics.exporters import Scraped
-from benchmarks.other_physics.faults import Fault
 from benchmarks.other_physics.influences import Happening
 from benchmarks.other_physics.job import Floats, Layout
 
@@ -162,7 +161,7 @@ def _event(episode: Episode, told: Happening) -> dict[str, Any]:
 def _truth(episode: Episode) -> dict[str, Any]:
     return {
         "kind": episode.kind.value,
-        "faults": [_told(episode, fault) for fault in episode.faults],
+        "faults": [_told(episode, at) for at in range(len(episode.faults))],
         "healthy": not episode.faults,
         "cadence_seconds": episode.cadence,
         "nodes": episode.job.nodes,
@@ -176,7 +175,9 @@ def _truth(episode: Episode) -> dict[str, Any]:
     }
 
 
-def _told(episode: Episode, fault: Fault) -> dict[str, Any]:
+def _told(episode: Episode, at: int) -> dict[str, Any]:
+    fault, seen = episode.faults[at], episode.seen[at]
+
     def unix(seconds: float | None) -> float | None:
         return None if seconds is None else round(episode.start + seconds, 3)
 
@@ -192,6 +193,8 @@ def _told(episode: Episode, fault: Fault) -> dict[str, Any]:
         "group": fault.is_group,
         "mechanism": fault.mechanism,
         "size": fault.size,
+        "seen_in": seen.metric,
+        "spreads": seen.spreads,
     }
 
 

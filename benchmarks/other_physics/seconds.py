@@ -29,6 +29,8 @@ class Doing(IntEnum):
     REDUCED = 8
     COPIED = 9
     """Undisturbed seconds of copying between host and GPU."""
+    FELL_BACK = 10
+    """Undisturbed seconds of work that slower units than the tensor cores did."""
 
 
 class SecondBins:

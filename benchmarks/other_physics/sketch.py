@@ -15,7 +15,7 @@ from benchmarks.other_physics.influences import (
     Mode,
     Push,
 )
-from benchmarks.other_physics.job import Floats, Indices, Job
+from benchmarks.other_physics.job import Indices, Job
 
 GPU_ROWS, NODE_ROWS, RANK_ROWS = "gpu rows", "node rows", "rank rows"
 """Names for marks that take whole rows away."""
@@ -35,8 +35,6 @@ class Sketch:
     """When the job stands because of it."""
     gpu: int | None = None
     """The card that is hit; None: the whole node."""
-    is_dead: bool = True
-    """After the halt the stopped process or machine says nothing any more."""
     influence: Influence = field(default_factory=Influence)
     sizes: list[str] = field(default_factory=list)
 
@@ -100,15 +98,16 @@ class Sketch:
         self.influence.happenings.append(Happening(at, kind, self.nodes[0], self.gpu, details))
 
     def xid(self, code: int) -> None:
-        """The driver's code, in the counter and half of the times in the kernel log too."""
+        """The driver's code: in the counter, in the kernel log, in both or in none of them."""
         begin = self.onset if self.halt is None else self.halt
         mark = Mark("gpu_xid", self.ranks, Mode.SET, code, Course(begin, np.inf))
-        self.influence.marks.append(mark)
+        if self.dice.random() < 0.6:
+            self.influence.marks.append(mark)
         if self.dice.random() < 0.5:
             self.tell("xid", code=code)
 
     def _rows(self, metric: str) -> Indices:
-        if metric.startswith(("gpu", "rank")):
+        if metric.startswith(("gpu", "rank", "heartbeat")):
             return self.ranks
         return np.array(self.nodes)
 
@@ -116,8 +115,3 @@ class Sketch:
 def load_speed(job: Job, exposed: float) -> float:
     """The speed of preparing data at which so many steps' time of it are no longer hidden."""
     return job.load_share / (0.9 * (1.0 + exposed) + exposed)
-
-
-def spread(values: Floats) -> float:
-    """How far apart values are, robustly."""
-    return float(np.median(np.abs(values - np.median(values))) * 1.4826)

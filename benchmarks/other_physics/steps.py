@@ -5,7 +5,7 @@ Nothing is laid down about who waits: it comes out of the order of the collectiv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -127,7 +127,7 @@ class Stage:
         self._wait_until(self._all, np.full(len(self._all), begin))
         if pause.kind is PauseKind.EVALUATION:
             seconds = np.full(len(self._all), 0.93 * pause.seconds)
-            self._spend(Doing.COMPUTE, self._all, seconds, (Doing.WORK, np.full(len(seconds), 0.7)))
+            self._spend(Doing.COMPUTE, self._all, seconds, {Doing.WORK: np.full(len(seconds), 0.7)})
         elif pause.kind is PauseKind.DATA_STALL:
             self._spend(Doing.LOAD, self._all, np.full(len(self._all), pause.seconds))
         self._now[:] = end
@@ -171,7 +171,7 @@ class Stage:
         self._spend(Doing.LOAD, ranks, visible)
         copying = job.transfer_share * job.step_seconds
         seconds = copying / knobs[Knob.PCIE]
-        self._spend(Doing.LOAD, self._all, seconds, (Doing.COPIED, knobs[Knob.PCIE]))
+        self._spend(Doing.LOAD, self._all, seconds, {Doing.COPIED: knobs[Knob.PCIE]})
 
     def _micro_batch(self, knobs: dict[Knob, Floats]) -> None:
         job = self._job
@@ -186,12 +186,11 @@ class Stage:
             self._now[ranks] += knobs[Knob.STALL][ranks] * nominal
             work = effort[ranks] * job.stage_work[stage]
             seconds = work * fallback[ranks] / pace[ranks]
-            self._spend(
-                Doing.COMPUTE,
-                ranks,
-                seconds,
-                (Doing.WORK, work * knobs[Knob.TENSOR][ranks] / seconds),
-            )
+            tensor = knobs[Knob.TENSOR][ranks]
+            amounts = {Doing.WORK: work * tensor / seconds}
+            if (tensor < 1.0).any():
+                amounts[Doing.FELL_BACK] = work * (1.0 - tensor) / seconds
+            self._spend(Doing.COMPUTE, ranks, seconds, amounts)
             if block.shape[1] > 1:
                 self._share(block, knobs)
 
@@ -211,7 +210,7 @@ class Stage:
         self._wait_until(ranks, np.repeat(self._now[block].max(axis=1), width))
         nominal = self._job.tensor_share * self._job.step_seconds / self._job.micro_batches
         link = np.repeat(knobs[Knob.NVLINK][block].min(axis=1), width)
-        self._spend(Doing.SHARE, ranks, nominal / link, (Doing.SHARED, link))
+        self._spend(Doing.SHARE, ranks, nominal / link, {Doing.SHARED: link})
 
     def _come_back(self) -> None:
         """The gradients come back through the stages, the last one first."""
@@ -227,7 +226,7 @@ class Stage:
             link = links[ranks]
             if self._job.is_ring:
                 link = np.full(len(ranks), link.min())
-            self._spend(Doing.REDUCE, ranks, nominal / link, (Doing.REDUCED, link))
+            self._spend(Doing.REDUCE, ranks, nominal / link, {Doing.REDUCED: link})
             self._wait_until(ranks, np.full(len(ranks), self._now[ranks].max()))
         self._wait_until(self._all, np.full(len(self._all), self._now.max()))
 
@@ -240,13 +239,13 @@ class Stage:
         doing: Doing,
         ranks: Indices,
         seconds: Floats,
-        amount: tuple[Doing, Floats] | None = None,
+        amounts: Mapping[Doing, Floats] | None = None,
     ) -> None:
         begin = self._now[ranks]
         end = begin + seconds
         self._bins.add(doing, ranks, begin, end)
-        if amount is not None:
-            self._bins.add(amount[0], ranks, begin, end, amount[1])
+        for amount, rate in (amounts or {}).items():
+            self._bins.add(amount, ranks, begin, end, rate)
         self._now[ranks] = end
         self._spent[doing][ranks] += seconds
 
