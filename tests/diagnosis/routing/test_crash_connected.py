@@ -50,7 +50,7 @@ def streams() -> dict[JobName, Sequence[TelemetryBatch]]:
         CARD: crowd.Crowd(seconds=END, faults=less),
         LOST: crowd.Crowd(seconds=END, absent={3: range(BEGUN, END)}),
     }
-    scenes = {**ranks, **machines}
+    scenes: dict[JobName, synthetic.Scene | crowd.Crowd] = {**ranks, **machines}
     return {
         job: [replace(batch, job=job) for batch in scene.batches()] for job, scene in scenes.items()
     }
