@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 import torch
 
+from paramedic.diagnosis.benchmark.guard import is_disturbed
 from paramedic.diagnosis.benchmark.roster import every_detector
+from paramedic.diagnosis.benchmark.verdicts.detector import VerdictDetector
 from paramedic.ingest.contract import Entity, Window
 from paramedic.ingest.synthetic.configuration import ClusterConfig, Shape, Work
 from paramedic.ingest.synthetic.episodes.living import live
@@ -34,13 +36,17 @@ pytestmark = [
 SECONDS = 420
 FIRST = 60
 CUTS = (150, 263, 331)
-OFTEN = {"paramedic", "minder_every_second", "minder_raw", "peer_cusum", "mahalanobis", "random"}
+OFTEN = {
+    "paramedic", "paramedic_scores", "minder_every_second", "minder_raw", "peer_cusum",
+    "mahalanobis", "random",
+}  # fmt: skip
 """One of each kind goes through `make test`, all others through `make soak`."""
 every_one = pytest.mark.parametrize(
     "name",
     [
         pytest.param(one.name, marks=[] if one.name in OFTEN else [pytest.mark.soak])
         for one in every_detector()
+        if not is_disturbed(one.name)  # the product once more
     ],
 )
 
@@ -77,7 +83,8 @@ def trained(name: str) -> FaultyMachineDetector:
 
 def new(name: str) -> FaultyMachineDetector:
     ours = pattern_detectors(fit_settings=FitSettings(windows=600, most_epochs=1))
-    everybody: list[FaultyMachineDetector] = [*ours, *minders(MinderFit(epochs=1)), *floors()]
+    others = (*minders(MinderFit(epochs=1)), *floors())
+    everybody: list[FaultyMachineDetector] = [VerdictDetector(), *ours, *others]
     return next(one for one in everybody if one.name == name)
 
 

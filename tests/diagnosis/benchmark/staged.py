@@ -116,7 +116,7 @@ class Stubborn(Seeing):
 
 def silent(name: str = "minder") -> Seeing:
     """A detector that never says anything."""
-    return Seeing(name, thresholds=(9.0,))
+    return Seeing(name, thresholds=(9.0, 99.0))
 
 
 @dataclass

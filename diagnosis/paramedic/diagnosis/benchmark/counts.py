@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from paramedic.diagnosis.benchmark.outcome import Outcome
 
@@ -51,6 +51,17 @@ class Counts:
 def ratio(part: float, whole: float) -> float:
     """Part of the whole; 0 of nothing."""
     return part / whole if whole else 0.0
+
+
+def quantile(values: Sequence[float], share: float) -> float | None:
+    """The smallest value that so large a share does not exceed; None of nothing.
+
+    >>> quantile([5, 1, 9], 0.5), quantile([], 0.5)
+    (5.0, None)
+    """
+    if not values:
+        return None
+    return float(sorted(values)[max(0, math.ceil(share * len(values)) - 1)])
 
 
 def area_under_precision_recall(counts: Iterable[Counts]) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from paramedic.ingest.contract import JobName, NodeName
 
@@ -66,6 +66,8 @@ class Facts:
     seconds: int
     missing_share: float = 0.0
     faults: tuple[Fault, ...] = ()
+    setting: str = ""
+    """What sort of episode it is, where its source has sorts."""
 
     @property
     def is_healthy(self) -> bool:
@@ -104,6 +106,8 @@ class Drawn:
     """What the source needs to live it; small, and can be pickled."""
     is_for_variants: bool = True
     """Whether variants of detectors examine it, too, of which nothing is promised."""
+    is_for_disturbed: bool = False
+    """Whether it is also examined disturbed (`verdicts/disturbing.py`)."""
 
 
 class EpisodeSource(Protocol):
@@ -115,4 +119,13 @@ class EpisodeSource(Protocol):
 
     def live(self, drawn: Drawn) -> Episode:
         """Let it happen; the same every time."""
+        ...
+
+
+@runtime_checkable
+class Disturbs(Protocol):
+    """A detector that sees episodes disturbed; it is scored by the facts of the undisturbed one."""
+
+    def disturb(self, episode: Episode) -> Episode | None:
+        """The episode as this detector sees it; None where it would mean nothing."""
         ...

@@ -11,13 +11,18 @@ from paramedic.diagnosis.benchmark.counts import ratio
 from paramedic.diagnosis.benchmark.episodes import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from paramedic.diagnosis.benchmark.bootstrap import Comparison
     from paramedic.diagnosis.benchmark.episodes import Facts
     from paramedic.diagnosis.benchmark.scoreboard import Row
 
 OURS = "paramedic"
+"""The whole product, by its verdicts."""
+OUR_SCORES = "paramedic_scores"
+"""Its pattern model alone; what each idea brings is measured against it."""
+DISTURBED = "@"
+"""Between ours and the name of a disturbance: the product on disturbed episodes."""
 TOO_EASY_ABOVE = {"robust_z_cusum": 0.5, "minder_every_second": 0.9}
 """F1 on test above which the episodes are too easy."""
 ONE_METRIC_SHARE = 0.2
@@ -93,5 +98,21 @@ def minder_lines(rows: Iterable[Row]) -> Iterator[Line]:
 
 
 def is_variant_of_ours(name: str) -> bool:
-    """Whether a row is our detector with something left out."""
-    return name.startswith(f"{OURS}_")
+    """Whether a row is our detector with something left out, or disturbed."""
+    return name.startswith((f"{OURS}_", f"{OURS}{DISTURBED}"))
+
+
+def is_disturbed(name: str) -> bool:
+    """Whether a row is the product on disturbed episodes."""
+    return name.startswith(f"{OURS}{DISTURBED}")
+
+
+def is_product(name: str) -> bool:
+    """Whether a row's alarms are verdicts, and its scores confidences."""
+    return name == OURS or is_disturbed(name)
+
+
+def baseline_of(name: str, known: Container[str]) -> str:
+    """What a row is compared with: ours, or where something is left out of it, the same with it."""
+    is_ablation = name.startswith(f"{OURS}_") and name != OUR_SCORES
+    return OUR_SCORES if is_ablation and OUR_SCORES in known else OURS

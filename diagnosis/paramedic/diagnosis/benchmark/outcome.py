@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from paramedic.diagnosis.benchmark.episodes import Facts, Fault
     from paramedic.ingest.contract import NodeName
@@ -38,6 +38,9 @@ class Found:
     """From the onset until the slot that decided had closed, however late; None: never accused."""
     family: str | None
     """The fault that the first accusation named."""
+    stop_seconds: int | None = None
+    """From the onset until the machine stopped, or the job where only that is known; None: it never
+    did."""
 
     @property
     def is_family_right(self) -> bool:
@@ -65,6 +68,16 @@ class GroupEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """An accusation, or a report of a group; repeats within the cool-down are the same one."""
+
+    score: float
+    """How sure the detector was."""
+    is_right: bool
+    """Whether what it named was broken then."""
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """How one episode went."""
 
@@ -75,6 +88,8 @@ class Outcome:
     named_set: NamedSet | None
     groups: tuple[GroupEvent, ...]
     compute_seconds: float
+    claims: tuple[Claim, ...] = ()
+    """In the order in which they were made."""
 
     @property
     def hits(self) -> int:
@@ -92,6 +107,7 @@ class _Accusation:
     second: int
     node: NodeName
     family: str | None
+    score: float
 
 
 def judge(facts: Facts, alarms: Sequence[Alarm], compute_seconds: float) -> Outcome:
@@ -110,6 +126,7 @@ def judge(facts: Facts, alarms: Sequence[Alarm], compute_seconds: float) -> Outc
         named_set=_named_set(faults, accusations),
         groups=tuple(judged),
         compute_seconds=compute_seconds,
+        claims=tuple(_claims(accusations, faults, reports)),
     )
 
 
@@ -120,18 +137,40 @@ def deadline(fault: Fault) -> int:
 
 
 def _accusations(alarms: Iterable[Alarm]) -> list[_Accusation]:
-    every = {(alarm.second, node, alarm.family or "") for alarm in alarms for node in alarm.nodes}
-    return [_Accusation(second, node, family or None) for second, node, family in sorted(every)]
+    every = {
+        (alarm.second, node, alarm.family or ""): float(alarm.score)
+        for alarm in alarms
+        for node in alarm.nodes
+    }
+    return [
+        _Accusation(second, node, family or None, score)
+        for (second, node, family), score in sorted(every.items())
+    ]
+
+
+def _claims(
+    accusations: Sequence[_Accusation], faults: Sequence[Fault], reports: Sequence[Alarm]
+) -> Iterator[Claim]:
+    """Whoever accuses one of a group alone is wrong: it is not that machine's fault."""
+    made = [(one.second, one.node, one.score, _concerns(one, faults)) for one in accusations]
+    made += [(one.second, one.nodes[0], float(one.score), True) for one in reports]
+    last: dict[NodeName, int] = {}
+    for second, node, score, is_right in sorted(made):
+        if second - last.get(node, -COOL_DOWN_SECONDS) >= COOL_DOWN_SECONDS:
+            last[node] = second
+            yield Claim(score, is_right)
 
 
 def _found(fault: Fault, node: NodeName, accusations: Sequence[_Accusation]) -> Found:
     first = next((a for a in accusations if a.node == node and a.second >= fault.onset), None)
+    stop = fault.halted_at if fault.stopped_at is None else fault.stopped_at
     return Found(
         kind=fault.kind,
         loudness=fault.loudness,
         in_time=first is not None and first.second <= deadline(fault),
         delay_seconds=None if first is None else first.second + 1 - fault.onset,
         family=None if first is None else first.family,
+        stop_seconds=None if stop is None else stop - fault.onset,
     )
 
 

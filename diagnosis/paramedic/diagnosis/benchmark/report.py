@@ -5,10 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.benchmark.bars import bars_of
 from paramedic.diagnosis.benchmark.bootstrap import compare
 from paramedic.diagnosis.benchmark.counts import Counts, area_under_precision_recall
+from paramedic.diagnosis.benchmark.disturbances import disturbance
 from paramedic.diagnosis.benchmark.episodes import Part
-from paramedic.diagnosis.benchmark.guard import OURS, guard_lines, minder_lines, promise_lines
+from paramedic.diagnosis.benchmark.guard import (
+    DISTURBED,
+    OURS,
+    baseline_of,
+    guard_lines,
+    is_disturbed,
+    minder_lines,
+    promise_lines,
+)
 from paramedic.diagnosis.benchmark.outcome import judge
 from paramedic.diagnosis.benchmark.scoreboard import row_of
 from paramedic.diagnosis.benchmark.slices import slices_of
@@ -17,7 +27,9 @@ from paramedic.diagnosis.benchmark.thresholds import best_threshold
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from paramedic.diagnosis.benchmark.bars import Bar
     from paramedic.diagnosis.benchmark.bootstrap import Comparison
+    from paramedic.diagnosis.benchmark.disturbances import Disturbance
     from paramedic.diagnosis.benchmark.guard import Line
     from paramedic.diagnosis.benchmark.ledger import ResultsLedger
     from paramedic.diagnosis.benchmark.outcome import Outcome
@@ -34,12 +46,17 @@ class Report:
     """The best F1 first; after them those that examined a share of the episodes."""
     slices: tuple[Slice, ...]
     comparisons: Mapping[str, Comparison]
-    """Ours against each other row."""
+    """Ours against each other row; against each row with something left out, ours with it."""
     guard: tuple[Line, ...]
     promises: tuple[Line, ...]
     settings: Mapping[str, object]
     real: tuple[RealSetRow, ...] = field(default=())
     """Rows on data of others, where its folder was given."""
+    disturbed: tuple[Disturbance, ...] = field(default=())
+    bars: tuple[Bar, ...] = field(default=())
+    """What is promised of the product, where it took part."""
+    is_bound: bool = field(default=False)
+    """Whether the run is large enough for the bars to have to hold."""
 
     @property
     def rows_of_all(self) -> tuple[Row, ...]:
@@ -51,28 +68,38 @@ class Report:
     def holds(self) -> bool:
         """Whether the episodes are hard enough and what is promised is kept."""
         conditions = [one.holds for one in (*self.guard, *self.promises)]
-        return all((*conditions, *(row.holds for row in self.real)))
+        return not self.missed and all((*conditions, *(row.holds for row in self.real)))
+
+    @property
+    def missed(self) -> tuple[Bar, ...]:
+        """The bars that do not hold and have to."""
+        return tuple(bar for bar in self.bars if self.is_bound and bar.holds is False)
 
     def to_json(self) -> dict[str, object]:
         """The report as formats, section 5, has it."""
         return {
             "rows": [row.to_json() for row in self.rows],
             "comparisons": [
-                {"detector": OURS, "against": name, **asdict(comparison)}
+                {"detector": self._baseline_of(name), "against": name, **asdict(comparison)}
                 for name, comparison in self.comparisons.items()
             ],
             "slices": [one.to_json() for one in self.slices],
             "real": [row.to_json() for row in self.real],
             "guard": [line.to_json() for line in self.guard],
             "promises": [line.to_json() for line in self.promises],
+            "disturbed": [one.to_json() for one in self.disturbed],
+            "bars": [bar.to_json() for bar in self.bars],
             "holds": self.holds,
             "settings": dict(self.settings),
         }
 
+    def _baseline_of(self, name: str) -> str:
+        return baseline_of(name, {row.detector for row in self.rows})
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A detector at the threshold that validation chose."""
+    """A detector at the threshold that validation chose, or at the only one that it has."""
 
     detector: str
     threshold: float
@@ -89,7 +116,7 @@ class Scored:
 def score(ledger: ResultsLedger, detector: str) -> Scored:
     """Choose the detector's threshold, and judge its test episodes with it."""
     validation, test = (_outcomes(ledger, detector, one) for one in (Part.VALIDATION, Part.TEST))
-    threshold = best_threshold(validation)
+    threshold = best_threshold(validation) if validation else next(iter(test))
     area = area_under_precision_recall(Counts.of(outcomes) for outcomes in test.values())
     return Scored(detector, threshold, tuple(test[threshold]), area)
 
@@ -104,9 +131,11 @@ def report_on(
     """Score everybody on test and compare. `wants_proof`: ours must also win the paired test."""
     validation = (one for one in ledger.facts.values() if one.part is Part.VALIDATION)
     known_kinds = {fault.kind for one in validation for fault in one.faults}
-    scored = {name: score(ledger, name) for name in detectors}
+    scored = {name: score(ledger, name) for name in detectors if not is_disturbed(name)}
     rows = [one.row for one in scored.values()]
-    against = _against_ours(scored)
+    against = _comparisons(scored)
+    disturbed = _disturbed(ledger, detectors, scored)
+    ours = [row for row in rows if row.detector == OURS]
     return Report(
         rows=tuple(sorted(rows, key=lambda row: (-row.episodes, -row.f1, row.detector))),
         slices=tuple(
@@ -119,6 +148,9 @@ def report_on(
         promises=(*promise_lines(rows, against, wants_proof), *minder_lines(rows)),
         settings=settings,
         real=tuple(real),
+        disturbed=disturbed,
+        bars=tuple(bar for row in ours for bar in bars_of(row, disturbed, real)),
+        is_bound=wants_proof,
     )
 
 
@@ -134,13 +166,26 @@ def _outcomes(ledger: ResultsLedger, detector: str, part: Part) -> dict[float, l
     return outcomes
 
 
-def _against_ours(scored: Mapping[str, Scored]) -> dict[str, Comparison]:
-    """Ours against each other, on the episodes that the other has examined."""
-    if OURS not in scored:
-        return {}
-    ours = {one.facts.name: one for one in scored[OURS].test}
-    return {
-        name: compare([ours[their.facts.name] for their in one.test], one.test)
-        for name, one in scored.items()
-        if name != OURS
-    }
+def _comparisons(scored: Mapping[str, Scored]) -> dict[str, Comparison]:
+    """Each against its baseline, on the episodes that it has examined itself."""
+    found = {}
+    for name, one in scored.items():
+        baseline = baseline_of(name, scored)
+        if name != baseline and baseline in scored:
+            known = {outcome.facts.name: outcome for outcome in scored[baseline].test}
+            same = [known[outcome.facts.name] for outcome in one.test]
+            found[name] = compare(same, one.test)
+    return found
+
+
+def _disturbed(
+    ledger: ResultsLedger, detectors: Sequence[str], scored: Mapping[str, Scored]
+) -> tuple[Disturbance, ...]:
+    """The product on disturbed episodes, where it has seen them undisturbed too."""
+    names = [name for name in detectors if is_disturbed(name) and OURS in scored]
+    seen = {name: _outcomes(ledger, name, Part.TEST) for name in names}
+    return tuple(
+        disturbance(name.partition(DISTURBED)[2], outcomes, scored[OURS].test)
+        for name, by_threshold in seen.items()
+        for outcomes in by_threshold.values()
+    )

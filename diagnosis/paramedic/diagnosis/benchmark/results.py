@@ -19,7 +19,7 @@ class Result:
     episode: str
     detector: str
     alarms: Mapping[float, tuple[Alarm, ...]]
-    """By threshold."""
+    """By threshold; none where the episode means nothing to the detector."""
     compute_seconds: float
     """Of the processor, to examine the history and to raise the alarms of all thresholds."""
 

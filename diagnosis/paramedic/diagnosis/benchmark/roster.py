@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.benchmark.errors import UnknownDetectorError
-from paramedic.diagnosis.benchmark.guard import MINDER_AND_WORSE
+from paramedic.diagnosis.benchmark.guard import (
+    MINDER_AND_WORSE,
+    OUR_SCORES,
+    is_variant_of_ours,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +21,8 @@ _ROWS_OF_MINDER = ("minder", "minder_every_second")
 
 def every_detector(is_quick: bool = False) -> Sequence[FaultyMachineDetector]:
     """All of them, new and untrained, ours first; `is_quick`: trained on less, for a look."""
+    from paramedic.diagnosis.benchmark.verdicts.detector import VerdictDetector
+    from paramedic.diagnosis.benchmark.verdicts.disturbed import disturbed_detectors
     from paramedic.models.minder.fitting import FitSettings as MinderFit
     from paramedic.models.minder.rows import minders
     from paramedic.models.pattern.detector import pattern_detectors
@@ -29,13 +35,19 @@ def every_detector(is_quick: bool = False) -> Sequence[FaultyMachineDetector]:
         else FitSettings()
     )
     minder = MinderFit(epochs=6) if is_quick else MinderFit()
-    return (*pattern_detectors(fit_settings=ours), *minders(minder), *floors())
+    return (
+        VerdictDetector(),
+        *pattern_detectors(fit_settings=ours),
+        *minders(minder),
+        *floors(),
+        *disturbed_detectors(),
+    )
 
 
 def is_variant(name: str) -> bool:
     """Whether a row is there to say what one idea of ours, or of Minder's, brings."""
     of_minder = name.startswith("minder_") and name not in _ROWS_OF_MINDER
-    return name.startswith("paramedic_") or of_minder
+    return (is_variant_of_ours(name) and name != OUR_SCORES) or of_minder
 
 
 def examines_everything(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import re
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from paramedic.diagnosis.benchmark import working
 from paramedic.diagnosis.benchmark.episodes import Part
 from paramedic.diagnosis.benchmark.errors import WorkerLostError
+from paramedic.diagnosis.benchmark.guard import is_disturbed
 from paramedic.diagnosis.benchmark.roster import examines_everything
 from paramedic.diagnosis.benchmark.working import Examined, Worker
 
@@ -133,7 +135,7 @@ def sharing(detectors: Sequence[FaultyMachineDetector]) -> list[list[str]]:
     """Names of those that may share what they learn: the first word of their names is the same."""
     groups: dict[str, list[str]] = {}
     for one in detectors:
-        groups.setdefault(one.name.partition("_")[0], []).append(one.name)
+        groups.setdefault(re.split("[_@]", one.name)[0], []).append(one.name)
     return list(groups.values())
 
 
@@ -156,6 +158,8 @@ def run(
     progress: Progress,
 ) -> None:
     """Have every detector examine every validation and test episode that it has not yet examined.
+
+    Nothing is chosen on validation for who has one threshold alone.
 
     Raises ResultsError when the ledger cannot be written.
     """
@@ -185,7 +189,15 @@ def _tasks(
         missing = (
             one.name
             for one in detectors
-            if (drawn.is_for_variants or examines_everything(one.name))
-            and not ledger.has(drawn.name, one.name)
+            if _is_for(drawn, one) and not ledger.has(drawn.name, one.name)
         )
         yield Task(drawn, tuple(missing))
+
+
+def _is_for(drawn: Drawn, detector: FaultyMachineDetector) -> bool:
+    """Whether the detector examines the episode at all."""
+    if drawn.part is Part.VALIDATION and len(detector.thresholds) == 1:
+        return False
+    if is_disturbed(detector.name):
+        return drawn.is_for_disturbed
+    return drawn.is_for_variants or examines_everything(detector.name)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.benchmark.bootstrap import f1_interval
-from paramedic.diagnosis.benchmark.counts import Counts, poisson_upper_bound, ratio
+from paramedic.diagnosis.benchmark.counts import Counts, poisson_upper_bound, quantile, ratio
+from paramedic.diagnosis.benchmark.figures import figures_of
+from paramedic.diagnosis.benchmark.guard import is_product
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from paramedic.diagnosis.benchmark.figures import Figures
     from paramedic.diagnosis.benchmark.outcome import GroupEvent, Outcome
 
 _DAY, _HOUR = 86_400.0, 3_600.0
@@ -56,10 +58,13 @@ class Row:
     recall_within_seconds: Mapping[str, float]
     pr_auc: float | None
     """Area under precision over recall, all thresholds; None where they are not known."""
+    figures: Figures
+    """What goes beyond."""
 
     def to_json(self) -> dict[str, object]:
-        """Plain JSON values."""
-        return asdict(self)
+        """Plain JSON values, all side by side."""
+        fields = asdict(self)
+        return {**fields, **fields.pop("figures")}
 
 
 def row_of(
@@ -107,6 +112,7 @@ def row_of(
         groups_one_accused=sum(one.is_one_accused for one in groups),
         recall_within_seconds=_curve(outcomes),
         pr_auc=pr_auc,
+        figures=figures_of(outcomes, has_confidence=is_product(detector)),
     )
 
 
@@ -114,17 +120,6 @@ def delays_of(outcomes: Sequence[Outcome]) -> list[int]:
     """Seconds from onset to alarm of all that was found in time."""
     found = (one for outcome in outcomes for one in outcome.found)
     return [one.delay_seconds for one in found if one.in_time and one.delay_seconds is not None]
-
-
-def quantile(values: Sequence[float], share: float) -> float | None:
-    """The smallest value that so large a share does not exceed; None of nothing.
-
-    >>> quantile([5, 1, 9], 0.5), quantile([], 0.5)
-    (5.0, None)
-    """
-    if not values:
-        return None
-    return float(sorted(values)[max(0, math.ceil(share * len(values)) - 1)])
 
 
 @dataclass(frozen=True, slots=True)

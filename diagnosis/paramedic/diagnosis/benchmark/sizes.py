@@ -20,6 +20,8 @@ class Amount:
     for_variants: float = 1.0
     """The share of both that variants examine of which nothing is promised: they are many, and
     their rows need less."""
+    for_disturbed: float = 1.0
+    """The share of the faulty episodes that are also examined disturbed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ FULL = Size(
     {
         Part.TRAIN: Amount(16, 12),
         Part.VALIDATION: Amount(60, 40, for_variants=0.4),
-        Part.TEST: Amount(300, 200, for_variants=0.1),
+        Part.TEST: Amount(300, 200, for_variants=0.1, for_disturbed=0.5),
     },
     wants_proof=True,
 )

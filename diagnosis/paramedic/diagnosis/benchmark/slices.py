@@ -10,8 +10,8 @@ from collections import defaultdict
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.benchmark.counts import Counts, ratio
-from paramedic.diagnosis.benchmark.scoreboard import delays_of, quantile
+from paramedic.diagnosis.benchmark.counts import Counts, quantile, ratio
+from paramedic.diagnosis.benchmark.scoreboard import delays_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -43,7 +43,7 @@ class Slice:
 def slices_of(
     detector: str, outcomes: Sequence[Outcome], known_kinds: Collection[str]
 ) -> Iterator[Slice]:
-    """All breakdowns of one detector's outcomes; `known_kinds` are those of validation."""
+    """All breakdowns of one detector's outcomes; `known_kinds`: those of validation, if any."""
     faulty = [one for one in outcomes if not one.facts.is_healthy]
     yield from _by_fault(detector, "kind", faulty, lambda one: one.kind)
     yield from _by_fault(detector, "loudness", faulty, lambda one: one.loudness)

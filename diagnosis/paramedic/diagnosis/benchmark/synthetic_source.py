@@ -36,14 +36,18 @@ class SyntheticSource:
         """Faulty episodes, then healthy ones."""
         split, amount = Split(part.value), self.size.amounts[part]
         kinds = (
-            draw_fault_episodes(split, amount.fault_episodes, self.seed),
-            draw_healthy_episodes(split, amount.healthy_hours, self.seed),
+            (draw_fault_episodes(split, amount.fault_episodes, self.seed), amount.for_disturbed),
+            (draw_healthy_episodes(split, amount.healthy_hours, self.seed), 0.0),
         )
         return [
-            Drawn(plan.name, part, plan, at < math.ceil(amount.for_variants * len(plans)))
-            for plans in kinds
+            Drawn(
+                plan.name, part, plan,
+                is_for_variants=at < math.ceil(amount.for_variants * len(plans)),
+                is_for_disturbed=at < math.ceil(disturbed * len(plans)),
+            )
+            for plans, disturbed in kinds
             for at, plan in enumerate(plans)
-        ]
+        ]  # fmt: skip
 
     def drawn(self) -> Mapping[str, object]:
         """What tells this draw from others: size, seed, all plans, and the code that lives them."""

@@ -10,13 +10,13 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.benchmark.episodes import Part
+from paramedic.diagnosis.benchmark.episodes import Disturbs, Part
 from paramedic.diagnosis.benchmark.labelling import labelled
 from paramedic.diagnosis.benchmark.results import Result
 from paramedic.models.detection import LearnsFromLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from paramedic.diagnosis.benchmark.episodes import Drawn, Episode, EpisodeSource, Facts
     from paramedic.models.detection import FaultyMachineDetector
@@ -44,7 +44,7 @@ class Worker:
         """Train these one after the other, for they may share what they learn; hand them back."""
         detectors = [self._named(name) for name in names]
         for detector in detectors:
-            detector.train([one.history for one in self._training_episodes()])
+            detector.train(_Past(self._training_episodes))
             if isinstance(detector, LearnsFromLabels):
                 detector.train_on_labels(list(labelled(self._training_episodes())))
         return detectors
@@ -52,9 +52,8 @@ class Worker:
     def examine(self, drawn: Drawn, names: Sequence[str]) -> Examined:
         """Live an episode and have these detectors examine it, one after the other."""
         episode = self.source.live(drawn)
-        facts, history = episode.facts, episode.history
-        results = [self._result(self._named(name), facts, history) for name in names]
-        return Examined(facts, tuple(results))
+        results = [self._result(self._named(name), episode) for name in names]
+        return Examined(episode.facts, tuple(results))
 
     def _named(self, name: str) -> FaultyMachineDetector:
         return next(one for one in self.detectors if one.name == name)
@@ -64,11 +63,25 @@ class Worker:
             self._past = [self.source.live(one) for one in self.source.draw(Part.TRAIN)]
         return self._past
 
-    def _result(self, detector: FaultyMachineDetector, facts: Facts, history: JobHistory) -> Result:
+    def _result(self, detector: FaultyMachineDetector, episode: Episode) -> Result:
+        name = episode.facts.name
+        seen = detector.disturb(episode) if isinstance(detector, Disturbs) else episode
+        if seen is None:
+            return Result(name, detector.name, {}, 0.0)
         began = self.clock()
-        examination = detector.examine(history)
+        examination = detector.examine(seen.history)
         alarms = {one: tuple(examination.alarms(one)) for one in detector.thresholds}
-        return Result(facts.name, detector.name, alarms, self.clock() - began)
+        return Result(name, detector.name, alarms, self.clock() - began)
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """Histories that are lived when somebody learns from them: not everybody does."""
+
+    episodes: Callable[[], list[Episode]]
+
+    def __iter__(self) -> Iterator[JobHistory]:
+        return (one.history for one in self.episodes())
 
 
 _WORKER: list[Worker] = []  # one in each worker process: tasks of a pool share nothing else

@@ -119,7 +119,7 @@ class PatternExamination:
 
 
 _ABLATIONS: Mapping[str, Mapping[str, bool]] = {
-    "paramedic": {},
+    "paramedic_scores": {},
     "paramedic_no_network": {"use_network": False},
     "paramedic_no_calibration": {"use_network": False, "use_calibration": False},
     "paramedic_no_own_past": {"use_own_past": False},

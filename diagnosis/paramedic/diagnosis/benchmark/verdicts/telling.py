@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.benchmark.counts import Counts, ratio
-from paramedic.diagnosis.benchmark.scoreboard import quantile, row_of
+from paramedic.diagnosis.benchmark.aligning import seconds
+from paramedic.diagnosis.benchmark.counts import Counts, quantile, ratio
+from paramedic.diagnosis.benchmark.guard import OURS
+from paramedic.diagnosis.benchmark.product_table import figure_lines
+from paramedic.diagnosis.benchmark.scoreboard import row_of
 from paramedic.diagnosis.contract import Fault
 
 if TYPE_CHECKING:
@@ -20,21 +23,12 @@ def table_of(tried: Sequence[Tried]) -> Iterator[str]:
     outcomes = [one.outcome for one in tried]
     yield from _by_kind(outcomes)
     yield ""
-    single = [one for one in outcomes if len(one.found) == 1]
-    yield _line("one fault", single)
     yield _line("all", outcomes)
     yield _line("all until the job halted", [one.until_halt for one in tried])
-    row = row_of("paramedic", "test", 0.0, outcomes)
-    yield (
-        f"healthy: {row.healthy_false_alarms} false alarms in {row.healthy_job_hours:.1f} job-hours"
-        f" (95 %: < {row.false_alarms_upper_bound:.2f} a job-day)"
-    )
-    yield (
-        f"sets P {_share(row.set_precision)} R {_share(row.set_recall)};"
-        f" groups {row.groups_reported} of {row.groups} reported,"
-        f" {row.groups_one_accused} with one accused; family {_share(row.family_top1)};"
-        f" compute {1e3 * row.compute_seconds_per_second:.1f} ms a second"
-    )
+    settings = sorted({one.facts.setting for one in outcomes} - {""})
+    for name in settings:
+        yield _line(f"  {name}", [one for one in outcomes if one.facts.setting == name])
+    yield from figure_lines(row_of(OURS, "test", 0.0, outcomes))
     yield ""
     for one, outcome in zip(tried, outcomes, strict=True):
         yield from _mistakes(one, outcome)
@@ -52,8 +46,8 @@ def _of(found: Sequence[Found]) -> str:
     timely = [one for one in found if one.in_time]
     delays = [one.delay_seconds for one in timely if one.delay_seconds is not None]
     family = ratio(sum(one.is_family_right for one in timely), len(timely))
-    middle, long = (_number(quantile(delays, share)) for share in (0.5, 0.9))
-    return f"{ratio(len(timely), len(found)):>6.2f} {middle:>9} s,{long:>3} s {family:>7.2f}"
+    middle, long = (seconds(quantile(delays, part)) for part in (0.5, 0.9))
+    return f"{ratio(len(timely), len(found)):>6.2f} {middle:>11}, {long:>5} {family:>6.2f}"
 
 
 def _line(name: str, outcomes: Sequence[Outcome]) -> str:
@@ -106,11 +100,3 @@ def _accusations(tried: Tried) -> Iterator[str]:
         lines.setdefault((verdict.fault, when if at_once else alarm.nodes), []).append(told)
     for alike in lines.values():
         yield alike[0] + (f" (and {len(alike) - 1} more like it)" if len(alike) > 1 else "")
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0f}"
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"

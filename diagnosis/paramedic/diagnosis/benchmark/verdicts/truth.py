@@ -4,7 +4,8 @@
      "faults": [{"fault": "ecc_error", "nodes": ["n3"], "gpu": 2, "onset": 1767225960,
                  "halted_at": null, "end": null, "group": false}]}
 
-`replay` never looks at it. Fields beside these are left alone.
+From `halted_at` on the machine, and with it the job, stands still; when the ranks give up waiting
+may be told as `ended_at`. `replay` never looks at the file. Other fields are left alone.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ def read_facts(folder: Path, seconds: range) -> Facts:
             first_second=seconds.start,
             seconds=len(seconds),
             faults=tuple(_fault(one) for one in fields["faults"]),
+            setting=str(fields.get("kind", "")),
         )
     except OSError as error:
         raise TruthError(f"{file} cannot be read: {error.strerror}") from error
@@ -50,8 +52,8 @@ def _fault(fields: Mapping[str, Any]) -> Fault:
         nodes=tuple(NodeName(name) for name in fields["nodes"]),
         onset=math.floor(fields["onset"]),
         end=_second(fields.get("end")),
-        halted_at=_second(fields.get("halted_at")),
-        stopped_at=_second(fields.get("stopped_at")),
+        halted_at=_second(fields.get("ended_at")),
+        stopped_at=_second(fields.get("halted_at")),
         loudness=str(fields.get("size", "")),
         is_group=bool(fields.get("group", False)),
         gpu=fields.get("gpu"),
