@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from diagnosis.explanation.verdict import a_verdict, at
 from paramedic.diagnosis.contract import Evidence, Fault, Phase, Scope, Severity, Status, Tier
@@ -13,6 +15,7 @@ from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.explanation.telling import lines_of_node, lines_of_verdict
 from paramedic.diagnosis.explanation.words import FAULTS, PHASES, SEVERITIES, TIERS, place_of
+from paramedic.ingest.catalogue.catalogue import shipped_catalogue
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
 
 NODE = NodeName("b")
@@ -110,3 +113,16 @@ def test_a_place_is_a_card_a_node_a_group_or_the_job() -> None:
 )
 def test_values_are_shown_in_units_that_people_use(metric: str, value: float, shown: str) -> None:
     assert measure_of(metric, value).text(value) == shown
+
+
+@given(st.sampled_from(sorted(shipped_catalogue().metrics)), st.just(0.0) | st.floats(1e-6, 1e14))
+def test_every_metric_of_the_catalogue_has_a_name_and_a_short_value(
+    metric: str, value: float
+) -> None:
+    measure = measure_of(metric, value)
+    shown = measure.text(value)
+    assert measure.name
+    assert "_" not in measure.name
+    assert shown.endswith(measure.unit)
+    if measure.unit.startswith(tuple("kMGTmµ")):
+        assert 1 <= value * measure.factor < 1001
