@@ -79,7 +79,7 @@ def test_what_the_refusal_says_to_install_brings_what_was_missing(call: str) -> 
 
 
 def test_every_verb_is_asked_for_here() -> None:
-    assert {call.split()[0] for call in CALLS} >= set(VERBS) - {"doctor"}
+    assert {call.split()[0] for call in CALLS} >= set(VERBS) - {"doctor", "maintenance"}
 
 
 def test_only_what_is_missing_is_named_and_once() -> None:
@@ -106,7 +106,7 @@ def test_the_platform_has_what_answers_metrics_and_ingest_has_not() -> None:
 
 
 def test_a_call_asks_for_nothing_that_it_does_not_use() -> None:
-    assert packages("run --bare") == []
+    assert packages("run --bare") == packages("maintenance list") == []
     assert "pyarrow" in packages("run")
     assert "pyarrow" not in packages("run --set recording.ring_bytes=0")
     assert "pyarrow" not in packages("up --nvml --set recording.ring_bytes=0")

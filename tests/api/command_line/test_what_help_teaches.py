@@ -113,6 +113,7 @@ def test_a_flag_of_a_setting_sets_it_and_help_says_what_it_is(
         "capture": ["--out", "o"],
         "run": ["--bare"],
         "models": ["list"],
+        "maintenance": ["list"],
     }.get(verb, [])
     _verb, call = read_call([verb, *needed, flag, SAMPLES[key]], around(tmp_path))
     section, _, name = key.partition(".")

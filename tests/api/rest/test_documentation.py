@@ -14,15 +14,19 @@ from paramedic.api.rest.application import create_app
 from paramedic.remediation.store.store import open_store
 
 OPERATIONS = {
-    "/v1/jobs": "list_jobs",
-    "/v1/jobs/{job}": "get_job",
-    "/v1/verdicts": "list_verdicts",
-    "/v1/verdicts/{verdict_id}": "get_verdict",
-    "/v1/verdicts/{verdict_id}/figure.{form}": "get_verdict_figure",
-    "/v1/incidents": "list_incidents",
-    "/v1/incidents/{incident_id}": "get_incident",
-    "/healthz": "get_health",
-    "/metrics": "get_metrics",
+    "get /v1/jobs": "list_jobs",
+    "get /v1/jobs/{job}": "get_job",
+    "get /v1/verdicts": "list_verdicts",
+    "get /v1/verdicts/{verdict_id}": "get_verdict",
+    "get /v1/verdicts/{verdict_id}/figure.{form}": "get_verdict_figure",
+    "get /v1/incidents": "list_incidents",
+    "get /v1/incidents/{incident_id}": "get_incident",
+    "get /v1/maintenance": "list_maintenance",
+    "post /v1/maintenance": "declare_maintenance",
+    "get /v1/maintenance/{maintenance_id}": "get_maintenance",
+    "delete /v1/maintenance/{maintenance_id}": "end_maintenance",
+    "get /healthz": "get_health",
+    "get /metrics": "get_metrics",
 }
 
 
@@ -33,15 +37,22 @@ def openapi(told: Any, client_of: Any) -> Iterator[Any]:
     store.close()
 
 
+def operations(openapi: Any) -> Iterator[tuple[str, Any]]:
+    """Such as `get /v1/jobs`, with what is said of it."""
+    for path, methods in openapi["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method} {path}", operation
+
+
 def test_operation_ids_are_stable(openapi: Any) -> None:
-    found = {path: methods["get"]["operationId"] for path, methods in openapi["paths"].items()}
-    assert found == OPERATIONS
+    assert {name: one["operationId"] for name, one in operations(openapi)} == OPERATIONS
 
 
 def test_every_error_is_documented_as_problem_details(openapi: Any) -> None:
-    for methods in openapi["paths"].values():
-        responses = methods["get"]["responses"]
-        errors = {status: found for status, found in responses.items() if status != "200"}
+    for _name, operation in operations(openapi):
+        errors = {
+            status: found for status, found in operation["responses"].items() if status[0] != "2"
+        }
         assert "503" in errors
         assert all(
             set(found["content"]) == {"application/problem+json"} for found in errors.values()
@@ -50,10 +61,12 @@ def test_every_error_is_documented_as_problem_details(openapi: Any) -> None:
 
 
 def test_every_document_has_an_example(openapi: Any) -> None:
-    for path, methods in openapi["paths"].items():
-        for content in methods["get"]["responses"]["200"]["content"].values():
+    for path, operation in operations(openapi):
+        answers = [one for status, one in operation["responses"].items() if status[0] == "2"]
+        sent = [operation["requestBody"]] if "requestBody" in operation else []
+        for content in (one for answer in answers + sent for one in answer["content"].values()):
             name = content["schema"].get("$ref", "").rpartition("/")[2]
-            if path != "/metrics" and "figure" not in path:
+            if path != "get /metrics" and "figure" not in path:
                 assert openapi["components"]["schemas"][name]["examples"], path
 
 

@@ -122,7 +122,7 @@ def test_the_readme_lists_the_paths_and_their_filters(openapi: Any) -> None:
             one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query"
         }
         assert asked == set(re.findall(r"`(\w+)`", row)) & {
-            "job", "status", "state", "node", "fault", "limit"
+            "job", "status", "state", "node", "fault", "limit", "over"
         }  # fmt: skip
 
 

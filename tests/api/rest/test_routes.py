@@ -107,7 +107,10 @@ def test_health_is_503_when_the_database_cannot_be_read(
     assert response.json()["alive"] == {"database": False, "remediate": True}
 
 
-def test_nothing_can_be_written(client: Any) -> None:
-    openapi = get(client, "/openapi.json")
-    methods = {method for path in openapi["paths"].values() for method in path}
-    assert methods == {"get"}
+def test_nothing_but_maintenance_can_be_written(client: Any) -> None:
+    paths = get(client, "/openapi.json")["paths"]
+    written = {path: set(methods) for path, methods in paths.items() if set(methods) != {"get"}}
+    assert written == {
+        "/v1/maintenance": {"get", "post"},
+        "/v1/maintenance/{maintenance_id}": {"get", "delete"},
+    }

@@ -16,6 +16,7 @@ from paramedic.api.command_line.doctor_verb import DOCTOR
 from paramedic.api.command_line.errors import UsageError
 from paramedic.api.command_line.explain_verb import EXPLAIN
 from paramedic.api.command_line.flags import path
+from paramedic.api.command_line.maintenance_verb import MAINTENANCE
 from paramedic.api.command_line.models_verb import MODELS
 from paramedic.api.command_line.replay_verb import REPLAY
 from paramedic.api.command_line.run_verb import RUN
@@ -46,6 +47,7 @@ VERBS: dict[str, Verb] = {
         BENCH,
         TRAIN,
         MODELS,
+        MAINTENANCE,
     )
 }
 

@@ -14,6 +14,7 @@ from paramedic.api.rest import (
     health_routes,
     incident_routes,
     job_routes,
+    maintenance_routes,
     problem,
     verdict_routes,
 )
@@ -22,9 +23,11 @@ from paramedic.api.rest.openapi import finish
 from paramedic.api.rest.state import ApiState, Figures, Signs
 
 if TYPE_CHECKING:
-    from paramedic.remediation.contract import Records
+    from paramedic.remediation.contract import MaintenanceBook, Records
 
-_DESCRIPTION = "What Paramedic sees and does about training jobs. Read-only."
+_DESCRIPTION = (
+    "What Paramedic sees and does about training jobs. It reads, and takes declared maintenance in."
+)
 
 
 def create_app(
@@ -32,9 +35,10 @@ def create_app(
     *,
     version: str,
     signs: Mapping[str, Signs] = MappingProxyType({}),
+    book: MaintenanceBook | None = None,
     figures: Figures | None = None,
 ) -> FastAPI:
-    """The API over what is stored; it only reads.
+    """The API over what is stored; without a `book` for declared maintenance it only reads.
 
     `signs` are those of the services beside it, for `/healthz` and `/metrics`; `figures` draws
     verdicts where telemetry is kept.
@@ -49,8 +53,15 @@ def create_app(
         # The variables of the user's own tracing must not reach into this server.
         telemetry={"auto_configure": False},
     )
-    app.state.paramedic = ApiState(records, version, signs, figures)
-    for routes in (job_routes, verdict_routes, figure_routes, incident_routes, health_routes):
+    app.state.paramedic = ApiState(records, version, signs, book, figures)
+    for routes in (
+        job_routes,
+        verdict_routes,
+        figure_routes,
+        incident_routes,
+        maintenance_routes,
+        health_routes,
+    ):
         app.include_router(routes.router)
     app.add_api_route("/docs", app.docs, include_in_schema=False, response_class=HTMLResponse)
     problem.install(app)

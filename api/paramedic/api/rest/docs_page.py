@@ -40,7 +40,8 @@ def _sections(openapi: Mapping[str, Any]) -> Iterator[str]:
                 f'<section id="{escape(operation["operationId"])}">'
                 f"<h2><code>{method.upper()} {escape(path)}</code></h2>"
                 f"<p>{escape(operation.get('description', ''))}</p>"
-                f"{_parameters(operation)}{_responses(openapi, operation)}</section>"
+                f"{_parameters(operation)}{_body(openapi, operation)}"
+                f"{_responses(openapi, operation)}</section>"
             )
 
 
@@ -53,12 +54,18 @@ def _parameters(operation: Mapping[str, Any]) -> str:
     return f"<table>{rows}</table>" if rows else ""
 
 
+def _body(openapi: Mapping[str, Any], operation: Mapping[str, Any]) -> str:
+    contents = operation.get("requestBody", {}).get("content", {}).values()
+    examples = "".join(_example(openapi, content) for content in contents)
+    return f"<p>It is sent</p>{examples}" if examples else ""
+
+
 def _responses(openapi: Mapping[str, Any], operation: Mapping[str, Any]) -> str:
     parts = []
     for status, response in operation["responses"].items():
         described = escape(response.get("description", ""))
         parts.append(f"<p><strong>{escape(status)}</strong> {described}</p>")
-        if status == "200":
+        if status.startswith("2"):
             parts += [_example(openapi, content) for content in response["content"].values()]
     return "".join(parts)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from paramedic.diagnosis.contract import (
     Fault,
@@ -265,6 +266,75 @@ class IncidentListDocument(BaseModel):
     model_config = _example(incidents=[_INCIDENT])
 
     incidents: list[IncidentDocument]
+
+
+_Name = Annotated[str, StringConstraints(min_length=1, max_length=253, pattern=r"^[^\x00-\x20*]+$")]
+_ASKED = {
+    "nodes": ["node-0007", "node-0008"],
+    "job": None,
+    "begins": "2026-01-01T22:00:00Z",
+    "ends": "2026-01-02T02:00:00Z",
+    "reason": "new optics",
+}
+_MAINTENANCE = {
+    "id": "mnt-3b1f0a77c25de910",
+    **_ASKED,
+    "declared_at": "2026-01-01T09:12:00Z",
+    "ended_at": None,
+    "phase": "planned",
+    "told_jobs": ["llama-7b"],
+}
+
+
+class MaintenancePhase(StrEnum):
+    """Where maintenance is in its life."""
+
+    PLANNED = "planned"
+    LASTING = "lasting"
+    OVER = "over"
+
+
+class MaintenanceRequestDocument(BaseModel):
+    """Maintenance to be declared: of nodes, of a job, or of nodes within one job."""
+
+    model_config = _example(**_ASKED) | ConfigDict(extra="forbid")
+
+    nodes: list[_Name] = Field(default_factory=list, max_length=10_000)
+    job: _Name | None = Field(default=None, description="Without nodes: the whole job.")
+    begins: AwareDatetime | None = Field(default=None, description="null: now.")
+    ends: AwareDatetime
+    reason: str = Field(min_length=1, max_length=500)
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if not self.nodes and self.job is None:
+            raise ValueError("name nodes, a job, or both")
+        return self
+
+
+class MaintenanceDocument(BaseModel):
+    """Declared maintenance."""
+
+    model_config = _example(**_MAINTENANCE)
+
+    id: str
+    nodes: list[str] = Field(description="Empty where the whole job is meant.")
+    job: str | None = Field(description="null: in whichever job the nodes are.")
+    begins: datetime
+    ends: datetime
+    reason: str
+    declared_at: datetime
+    ended_at: datetime | None = Field(description="null unless it was ended by hand.")
+    phase: MaintenancePhase
+    told_jobs: list[str] = Field(description="The jobs whose diagnosis has been told.")
+
+
+class MaintenanceListDocument(BaseModel):
+    """Declared maintenance, the one that begins last first."""
+
+    model_config = _example(maintenance=[_MAINTENANCE])
+
+    maintenance: list[MaintenanceDocument]
 
 
 class HealthDocument(BaseModel):

@@ -29,7 +29,7 @@ def finish(openapi: dict[str, Any]) -> None:
 def _name_problems(responses: dict[str, Any]) -> None:
     # FastAPI books every model under the route's own media type.
     for status, response in responses.items():
-        if status != "200":
+        if not status.startswith("2"):
             response["description"] = response["description"].replace(
                 "Validation Error", "Unprocessable Entity"
             )

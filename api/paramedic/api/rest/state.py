@@ -8,7 +8,7 @@ from typing import Annotated, Protocol
 
 from fastapi import Depends, Request
 
-from paramedic.remediation.contract import Records
+from paramedic.remediation.contract import MaintenanceBook, Records
 
 
 class Signs(Protocol):
@@ -43,6 +43,8 @@ class ApiState:
     version: str
     signs: Mapping[str, Signs]
     """The signs of life of each neighbour, such as `remediate`, by its name."""
+    book: MaintenanceBook | None = None
+    """Where declared maintenance is kept; None where nothing may be written."""
     figures: Figures | None = None
     """None where no telemetry is kept."""
 

@@ -97,5 +97,5 @@ def _server(
     api = request.settings.api
     config = ServeConfig(host=api.host, port=api.port, listen_fd=request.listen_fd)
     figures = figures_of(request.run_folder, request.environment)
-    app = create_app(store, version=version("paramedic"), signs=signs, figures=figures)
+    app = create_app(store, version=version("paramedic"), signs=signs, book=store, figures=figures)
     return serving(config, app)
