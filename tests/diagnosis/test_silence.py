@@ -42,6 +42,13 @@ def without_stopped(batches: list[TelemetryBatch]) -> list[TelemetryBatch]:
     return with_columns(batches, Entity.NODE, {"process_stopped": None})
 
 
+def unplugged(batches: list[TelemetryBatch]) -> list[TelemetryBatch]:
+    """Nothing comes of node 3 from second 40 on."""
+    for entity in Entity:
+        batches = without_rows(batches, entity, node_name(3), range(40, 80))
+    return batches
+
+
 def seconds_after(verdict: Verdict, second: int) -> float:
     return verdict.detected_at.timestamp() - START - second
 
@@ -106,13 +113,14 @@ def test_silence_without_a_second_channel_is_not_decided() -> None:
 
 
 def test_a_node_that_is_silent_in_every_channel_is_out_of_reach() -> None:
-    batches = Scene(seconds=80).batches()
-    for entity in Entity:
-        batches = without_rows(batches, entity, node_name(3), range(40, 80))
-    (verdict,) = diagnose(merged(batches))
+    (verdict,) = diagnose(merged(unplugged(Scene(seconds=80, frozen={3: 39}).batches())))
     assert (verdict.fault, verdict.tier) == (Fault.MACHINE_UNREACHABLE, Tier.HEARTBEAT)
     assert seconds_after(verdict, 39) == 10
     assert verdict.action.recommended is RecommendedAction.REPLACE_NODE
+
+
+def test_a_node_that_is_silent_while_steps_are_made_is_alive() -> None:
+    assert diagnose(merged(unplugged(Scene(seconds=80).batches()))) == []
 
 
 def test_when_all_operating_systems_are_silent_that_is_no_second_channel() -> None:

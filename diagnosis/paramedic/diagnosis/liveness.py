@@ -35,14 +35,18 @@ class Pulse:
     in_a_row: int = 0
     """Beats since the last hole of more than two seconds."""
     last_second: int = 0
+    heard_at: int = 0
+    """What the job's time was when the last beat came, which may be older than that: what comes
+    over a slow link comes late, and is a sign of life all the same."""
     step: float = -math.inf
     progressed_second: int | None = None
     """When the step last grew."""
 
-    def beat(self, second: int) -> None:
-        """A heart-beat of this second; late and repeated ones change nothing."""
+    def beat(self, second: int, job_second: int) -> None:
+        """A heart-beat of this second came; older and repeated ones change nothing."""
         if self.beats and second <= self.last_second:
             return
+        self.heard_at = max(second, job_second)
         follows = self.beats and second - self.last_second <= _ONE_LOST
         self.in_a_row = self.in_a_row + 1 if follows else 1
         self.beats += 1
@@ -70,6 +74,16 @@ class ProcessSample:
     cpu_ratio: float
 
 
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """When anything newer than before last came of a node."""
+
+    second: int
+    """The job's time then."""
+    round: int
+    """How often its peers had spoken by then."""
+
+
 @dataclass(slots=True)
 class Liveness:
     """Every rank's pulse and every node's newest samples."""
@@ -77,6 +91,12 @@ class Liveness:
     clock_tolerance_seconds: int
     pulses: dict[int, Pulse] = field(default_factory=dict)
     samples: dict[NodeName, deque[ProcessSample]] = field(default_factory=dict)
+    heard: dict[NodeName, Hearing] = field(default_factory=dict)
+    """Of each node with samples."""
+    round: int = 0
+    """Goes up when half of the others have spoken again: what piles up of one node is one turn."""
+    _spoken: set[NodeName] = field(default_factory=set)
+    """Who has spoken in this round."""
 
     def observe(self, batch: TelemetryBatch, departed: Collection[NodeName]) -> None:
         """Take the signs of life out of a batch; what comes late of departed nodes is none."""
@@ -89,6 +109,7 @@ class Liveness:
     def forget(self, node: NodeName) -> None:
         """The node has left."""
         self.samples.pop(node, None)
+        self.heard.pop(node, None)
         self.pulses = {rank: p for rank, p in self.pulses.items() if p.node != node}
 
     def beat_frontier(self) -> int | None:
@@ -131,7 +152,7 @@ class Liveness:
             if pulse is None:
                 continue
             if beat > 0:
-                pulse.beat(second)
+                pulse.beat(second, frontier or second)
             pulse.reach(step, second)
 
     def _pulse(self, node: NodeName, rank: int, generation: int) -> Pulse | None:
@@ -150,13 +171,22 @@ class Liveness:
         return self.pulses[rank]
 
     def _take_nodes(self, table: Table, batch_second: int, departed: Collection[NodeName]) -> None:
-        second = self._heard_at(batch_second, self.node_frontier())
+        frontier = self.node_frontier()
+        second = self._heard_at(batch_second, frontier)
         for node, _, stopped, cpu in _rows(table, "process_stopped", "cpu_utilization_ratio"):
             if node in departed:
                 continue
             kept = self.samples.setdefault(node, deque(maxlen=_SAMPLES_KEPT))
             if not kept or kept[-1].second < second:
                 kept.append(ProcessSample(second, stopped, cpu))
+                self._hear(node, max(second, frontier or second))
+        if 2 * len(self._spoken) >= max(len(self.heard) - 1, 1):
+            self.round += 1
+            self._spoken.clear()
+
+    def _hear(self, node: NodeName, second: int) -> None:
+        self.heard[node] = Hearing(second, self.round)
+        self._spoken.add(node)
 
     def _heard_at(self, second: int, frontier: int | None) -> int:
         """The job's time at which a sample was heard, for nodes whose clock is far behind."""

@@ -24,6 +24,8 @@ _STOPPED = 0.5
 """`process_stopped` is 0 or 1."""
 _FRESH_SECONDS = 2
 """A sample or a beat this old still speaks of now."""
+_LAST_STEP_SECONDS = 2
+"""A step may end so long after a rank that had done its part has fallen silent."""
 _CONFIDENCE_CONFIRMED = 0.99
 """Two independent channels over the whole time-out."""
 _CONFIDENCE_EARLY = 0.97
@@ -72,7 +74,7 @@ class SilenceWatch:
         return fresh and pulse.in_a_row >= self.settings.beats_before_judged
 
     def _judge_one(self, pulse: Pulse, liveness: Liveness, frontier: int) -> Finding | None:
-        silent_seconds = frontier - pulse.last_second
+        silent_seconds = frontier - pulse.heard_at
         if silent_seconds >= self.settings.heartbeat_timeout_seconds:
             confirmation = self._second_channel(pulse, liveness, frontier)
             if confirmation is None:
@@ -104,14 +106,26 @@ class SilenceWatch:
         kept = liveness.samples.get(pulse.node)
         if not kept:
             return None
-        node_frontier = liveness.node_frontier() or 0
-        if node_frontier - kept[-1].second >= self.settings.node_silence_seconds:
+        if self._is_node_silent(pulse, liveness, frontier):
             return _Confirmation.NODE_SILENT
         if frontier - kept[-1].second > _FRESH_SECONDS:
             return None
         if kept[-1].stopped >= _STOPPED:
             return _Confirmation.STOPPED
         return _Confirmation.IDLE if self._is_idle(_samples_since(pulse, liveness)) else None
+
+    def _is_node_silent(self, pulse: Pulse, liveness: Liveness, frontier: int) -> bool:
+        """Nothing newer comes of the node, its peers speak on, and the job makes no step.
+
+        While steps are made every rank takes part in them: who is not heard then is alive.
+        """
+        heard, needed = liveness.heard[pulse.node], self.settings.node_silence_seconds
+        progress = liveness.newest_progress()
+        return (
+            (liveness.node_frontier() or 0) - heard.second >= needed
+            and liveness.round - heard.round >= needed / 2
+            and (progress is None or frontier - progress >= needed - _LAST_STEP_SECONDS)
+        )
 
     def _is_idle(self, samples: list[ProcessSample]) -> bool:
         """No CPU used in any sample of the silence, and at least half of it sampled."""
@@ -132,7 +146,7 @@ def _samples_after(second: int, pulse: Pulse, liveness: Liveness) -> list[Proces
 def _finding(
     pulse: Pulse, liveness: Liveness, frontier: int, tier: Tier, confirmation: _Confirmation
 ) -> Finding:
-    silent_seconds = frontier - pulse.last_second
+    silent_seconds = frontier - pulse.heard_at
     unreachable = confirmation is _Confirmation.NODE_SILENT
     early = tier is Tier.PATTERN
     return Finding(
