@@ -27,7 +27,7 @@ from benchmarks.other_physics.influences import (
 )
 from benchmarks.other_physics.job import Floats, Job, draw_job
 from benchmarks.other_physics.machines import draw_machines
-from benchmarks.other_physics.nuisances import Nuisances, draw_nuisances, happenings
+from benchmarks.other_physics.nuisances import Nuisances, draw_nuisances, happenings, saving
 from benchmarks.other_physics.rank_metrics import rank_metrics
 from benchmarks.other_physics.sketch import GPU_ROWS, NODE_ROWS, RANK_ROWS
 from benchmarks.other_physics.steps import Halt, PauseKind, Played, Stage
@@ -112,6 +112,7 @@ def _draw_episode(kind: EpisodeKind, seeds: list[int], largest: int) -> Episode:
     if halt is not None:
         influence.marks += _freed(job, halt)
     played = stage.play(nuisances.pauses, halt)
+    influence.marks += saving(nuisances, played.paused)
     conditions = Conditions(influence.pushes, job.ranks)
     truth = {
         "node": host_metrics(job, machines, played.totals, dice),

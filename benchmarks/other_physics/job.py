@@ -122,6 +122,7 @@ def draw_job(dice: np.random.Generator, fewest: int = 2, most: int = 128) -> Job
     layout = _layout(dice, card, nodes)
     gpus = _gpus(dice, layout)
     stages = _stages(dice, nodes) if layout is Layout.PIPELINE else 1
+    nodes -= nodes % stages
     shortest = 2.0 if nodes * gpus > 128 else 0.5
     step = float(np.exp(dice.uniform(np.log(shortest), np.log(30.0))))
     fewest_micro = 2 * stages if stages > 1 else 1
@@ -140,9 +141,7 @@ def draw_job(dice: np.random.Generator, fewest: int = 2, most: int = 128) -> Job
         tensor_share=float(dice.uniform(0.08, 0.2)) if is_shared else 0.0,
         data_share=float(dice.uniform(0.1, 0.3)),
         optimizer_share=float(dice.uniform(0.02, 0.08)),
-        jitter=float(
-            dice.uniform(0.06, 0.15) if layout is Layout.EXPERT else dice.uniform(0.004, 0.03)
-        ),
+        jitter=_jitter(dice, layout),
         intensity=float(dice.uniform(0.35, 0.75)),
         is_ring=bool(dice.random() < 0.5),
         spins=bool(dice.random() < 0.85),
@@ -165,8 +164,14 @@ def _gpus(dice: np.random.Generator, layout: Layout) -> int:
 
 
 def _stages(dice: np.random.Generator, nodes: int) -> int:
-    fit = [stages for stages in (2, 4, 8) if nodes % stages == 0 and nodes // stages >= 2]
-    return int(dice.choice(fit)) if fit else 1
+    return int(dice.choice([stages for stages in (2, 4, 8) if nodes // stages >= 2]))
+
+
+def _jitter(dice: np.random.Generator, layout: Layout) -> float:
+    """Experts are asked for unevenly; and some jobs have sequences of very different lengths."""
+    if layout is Layout.EXPERT or dice.random() < 0.15:
+        return float(dice.uniform(0.05, 0.14))
+    return float(dice.uniform(0.004, 0.03))
 
 
 def _stage_work(dice: np.random.Generator, stages: int) -> tuple[float, ...]:

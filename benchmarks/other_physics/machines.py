@@ -31,15 +31,18 @@ class Machines:
 
 
 def draw_machines(dice: np.random.Generator, job: Job) -> Machines:
-    """A few per cent between cards; a few hosts differ by ten per cent and more."""
+    """A few per cent between cards; some hosts differ by ten, and seldom one is slow."""
     ranks, nodes = job.ranks, job.nodes
     odd = np.where(dice.random(nodes) < 0.06, dice.choice([-0.1, 0.1], nodes), 0.0)
     rise = dice.uniform(28.0, 42.0) / job.card.limit_watts
+    # The air is warm already when it reaches the cards behind.
+    place = np.tile(1.0 + dice.normal(0.0, 0.06, job.gpus), nodes)
+    slower = np.where(dice.random(nodes) < 0.1 / np.sqrt(nodes), dice.uniform(0.95, 0.98), 1.0)
     return Machines(
-        speed=1.0 - np.abs(dice.normal(0.0, 0.007, ranks)),
+        speed=(1.0 - np.abs(dice.normal(0.0, 0.007, ranks))) * np.repeat(slower, job.gpus),
         power=(1.0 + dice.normal(0.0, 0.02, ranks)) * (1.0 + np.repeat(0.6 * odd, job.gpus)),
         boost=1.0 - np.abs(dice.normal(0.0, 0.006, ranks)),
-        celsius_per_watt=rise * (1.0 + dice.normal(0.0, 0.07, ranks)),
+        celsius_per_watt=rise * place * (1.0 + dice.normal(0.0, 0.05, ranks)),
         seconds_to_warm=dice.uniform(18.0, 45.0, ranks),
         memory=1.0 + dice.normal(0.0, 0.004, ranks),
         air_celsius=dice.uniform(24.0, 32.0) + dice.normal(0.0, 1.3, nodes),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +18,9 @@ from benchmarks.other_physics.influences import (
 from benchmarks.other_physics.job import Job
 from benchmarks.other_physics.sketch import GPU_ROWS, NODE_ROWS
 from benchmarks.other_physics.steps import Pause, PauseKind
+
+Paused = Sequence[tuple[float, float, PauseKind]]
+"""When pauses really were, and of which kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +193,24 @@ def correctable_errors(case: Nuisances) -> None:
         case.influence.marks.append(mark)
 
 
+def hiccups(case: Nuisances) -> None:
+    """Somebody collects garbage or compiles a kernel, and all wait for a moment."""
+    for _ in range(case.dice.integers(2, 12)):
+        at, rank = case.some_time(), np.array([case.dice.integers(case.job.ranks)])
+        course = Course(at, at + case.dice.uniform(0.5, 3.0))
+        case.influence.pushes.append(Push(Knob.STALL, rank, case.dice.uniform(0.3, 2.0), course))
+
+
+def passing_loss(case: Nuisances) -> None:
+    """A few packets are lost on a node for some seconds, and nothing comes of it."""
+    for _ in range(case.dice.integers(1, 4)):
+        at, node = case.some_time(), np.array([case.some_node()])
+        course = Course(at, at + case.dice.uniform(3.0, 15.0))
+        size = case.dice.uniform(1.0, 6.0)
+        mark = Mark("tcp_retransmits_per_second", node, Mode.COUNT, size, course)
+        case.influence.marks.append(mark)
+
+
 LIKELY: tuple[tuple[Nuisance, float, float], ...] = (
     (checkpoints, 0.75, 0.5),
     (evaluation, 0.4, 0.15),
@@ -203,6 +224,8 @@ LIKELY: tuple[tuple[Nuisance, float, float], ...] = (
     (clock_step, 0.2, 0.05),
     (resize, 0.15, 0.0),
     (correctable_errors, 0.3, 0.15),
+    (hiccups, 0.5, 0.4),
+    (passing_loss, 0.4, 0.2),
 )
 """Each with its chance in a healthy episode and in one with a fault."""
 
@@ -219,9 +242,26 @@ def draw_nuisances(
     return case
 
 
-def happenings(
-    case: Nuisances, paused: tuple[tuple[float, float, PauseKind], ...]
-) -> list[Happening]:
+def saving(case: Nuisances, paused: Paused) -> list[Mark]:
+    """What writing a checkpoint does to the disks: on all nodes, or on those that write."""
+    writers = np.arange(case.job.nodes)
+    if case.dice.random() < 0.5:
+        writers = writers[: max(1, case.job.nodes // 4)]
+    rate = case.dice.uniform(5e8, 3e9)
+    marks = []
+    for begin, end, kind in paused:
+        if kind is PauseKind.CHECKPOINT:
+            course = Course(begin, end)
+            for metric, mode, size in (
+                ("disk_throughput_bytes_per_second", Mode.ADD, rate),
+                ("disk_write_latency_seconds", Mode.SCALE, 3.0),
+                ("cpu_utilization_ratio", Mode.ADD, 0.08),
+            ):
+                marks.append(Mark(metric, writers, mode, size, course))
+    return marks
+
+
+def happenings(case: Nuisances, paused: Paused) -> list[Happening]:
     """What the job itself tells of its pauses."""
     told = []
     for begin, end, kind in paused:

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import numpy as np
 from benchmarks.other_physics.influences import Conditions, Knob, Push
-from benchmarks.other_physics.job import Floats, Indices, Job
+from benchmarks.other_physics.job import Floats, Indices, Job, Layout
 from benchmarks.other_physics.machines import Machines, Warmth, throttled
 from benchmarks.other_physics.seconds import Doing, SecondBins
 
@@ -19,6 +19,9 @@ _HIDDEN_SHARE = 0.9
 """Of a step, in which the host can prepare the data of the next one."""
 _PCIE_OVER_NIC = 2.0
 """A bus can be so many times slower before it holds up the network card behind it."""
+_FASHION_SPREAD = 0.025
+"""How far experts are in and out of fashion, and for how long."""
+_FASHION_MICRO_BATCHES = 60.0
 _FALLBACK_COST = 2.0
 """Work that leaves the tensor cores takes so many times longer."""
 _CLOCK_SENSITIVITY = 0.9
@@ -101,6 +104,7 @@ class Stage:
         self._warmed = 0.0
         self._clock = np.ones(job.ranks)
         self._last_step_seconds = job.step_seconds
+        self._fashion = np.zeros((job.shape[0], job.shape[1], 1))
         self._spent = {doing: np.zeros(job.ranks) for doing in Doing}
         self._log = StepLog([], [], [], [])
         self._paused: list[tuple[float, float, PauseKind]] = []
@@ -198,6 +202,11 @@ class Stage:
         """How much work each rank has of this micro-batch; those that share a layer share it."""
         stages, copies, shared = self._job.shape
         rough = self._dice.normal(0.0, self._job.jitter, (stages, copies, 1))
+        if self._job.layout is Layout.EXPERT:
+            kept = np.exp(-1.0 / _FASHION_MICRO_BATCHES)
+            change = self._dice.normal(0.0, _FASHION_SPREAD * np.sqrt(1.0 - kept**2), rough.shape)
+            self._fashion = kept * self._fashion + change
+            rough = rough + self._fashion
         fine = self._dice.standard_t(5, (stages, copies, shared)) * 0.003
         return np.exp(rough + fine).ravel()
 
