@@ -77,6 +77,11 @@ def test_a_rank_is_named_by_its_node_and_a_card_by_both() -> None:
     assert depiction_of(a_verdict(), {}, 1.0).scene.machine == "GPU 1 of a"
 
 
+def test_what_is_over_is_titled_by_what_it_was() -> None:
+    over = a_verdict(summary="it works again; it was: GPU 1 of a is slow")
+    assert depiction_of(over, {}, 1.0).scene.title == "P1 ecc_error: GPU 1 of a is slow"
+
+
 def test_the_first_decision_is_the_one_that_is_marked() -> None:
     later = a_verdict(detected_at=at(200), first_detected_at=at(81))
     assert depiction_of(later, {}, 1.0).scene.decided == at(81)

@@ -49,6 +49,7 @@ def maintenance(node: NodeName | None, begins: float) -> Event:
         ([maintenance(None, 50)], 60, "maintenance has been declared"),
         ([maintenance(node_name(1), 50)], 60, ""),
         ([exit_of(1, 50)], 60, ""),
+        ([exit_of(0, 50)], 60, "it has left the job"),
     ],
 )
 def test_every_gate_has_its_words(events: list[Event], second: int, words: str) -> None:

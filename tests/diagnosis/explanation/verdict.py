@@ -82,6 +82,9 @@ def batches(seconds: int = 120, gone: frozenset[str] = frozenset()) -> Iterator[
             {TENSOR: active, POWER: [1000 * one for one in active]},
         )
         beats = Table(
-            Entity.RANK, tuple(names), tuple(range(len(names))), {"heartbeat": [1.0] * len(names)}
+            Entity.RANK,
+            tuple(names),
+            tuple(range(len(names))),
+            {"heartbeat": [float(1 + second)] * len(names)},
         )
         yield TelemetryBatch(JobName("llama-7b"), 0, START + second, (gpus, beats))

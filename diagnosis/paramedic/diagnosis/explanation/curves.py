@@ -137,7 +137,10 @@ def _column(table: Table, metric: str) -> Values | None:
     if metric == "telemetry":
         return np.ones(len(table.nodes))
     column = table.columns.get(metric)
-    return None if column is None else np.asarray(column, np.float64)
+    if column is None:
+        return None
+    values = np.asarray(column, np.float64)
+    return np.minimum(values, 1.0) if metric in PRESENCE else values  # heart-beats may be numbered
 
 
 def _is_alike(one: Table, other: Table) -> bool:

@@ -77,7 +77,8 @@ def depiction_of(
     whose = Whose(nodes, verdict.gpu, verdict.rank, mates)
     peers = "peers" if mates is None else "peers of the same stage"
     peers = peers if nodes else "members of the job"
-    title = f"{verdict.severity.value} {verdict.fault.value}: {verdict.summary}"
+    accusation = verdict.summary.rpartition("; it was: ")[2]
+    title = f"{verdict.severity.value} {verdict.fault.value}: {accusation}"
     scene = Scene(title, _machine(verdict), peers, verdict.onset, decided)
     span = _span(verdict.onset.timestamp(), decided.timestamp(), cadence_seconds)
     return Depiction(scene, whose, _metrics(verdict), span)

@@ -18,6 +18,8 @@ def why_not_compared(
     """What keeps the node from being compared in the newest slot; empty when nothing does."""
     if picture.finished:
         return "the job has finished"
+    if node in picture.departed:
+        return "it has left the job"
     if second is None:
         return "no second is closed yet"
     if picture.maintenance.covers(node, second):
