@@ -46,9 +46,10 @@ format: setup ## Write the format that `make check` asks for.
 notebooks: setup ## Execute the notebooks from end to end, as small as they can be.
 	@PARAMEDIC_NOTEBOOKS_QUICK=1 $(BIN)/python notebooks/execute.py
 
-soak: setup .tools/.installed ## Run storms and long benchmarks, which take an hour and are not part of CI.
+soak: setup .tools/.installed ## Run storms and 1,440 healthy job-hours: hours, not part of CI; the job-hours go on where they stopped.
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -m soak --timeout 7200
 	@$(BIN)/python benchmarks/demo_runs.py --runs 10
+	@OMP_NUM_THREADS=1 $(BIN)/paramedic bench soak --out bench/soak
 
 clean: ## Remove the virtual environment, the tools and all caches.
 	rm -rf $(VENV) .tools .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

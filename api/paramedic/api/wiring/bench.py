@@ -135,6 +135,8 @@ def _broken(report: Report) -> Iterator[str]:
     for line in report.promises:
         if not line.holds:
             yield f"what is promised does not hold: {line.words}"
+    for bar in report.missed:
+        yield f"a bar is missed: {bar.line()}"
     for row in report.real:
         if not row.holds:
             yield f"what is promised of a real set does not hold: {row.name}: {row.promise}"
