@@ -60,39 +60,41 @@ _REMEDY = (
 def development_broker(
     log_file: Path,
     *,
+    host: str = _HOST,
     port: int | None = None,
     advertised_port: int | None = None,
     program: Callable[[], Path] = broker_program,
     start_seconds: float = _START_SECONDS,
 ) -> Iterator[RunningBroker]:
-    """Run a broker on 127.0.0.1 for as long as the context lasts; its output goes to the file.
+    """Run a broker on this machine for as long as the context lasts; its output goes to the file.
 
     Without a port a free one is taken. `advertised_port` is where clients are told to find it, when
     something stands between. Raises BusUnavailableError when the broker cannot be
     started or does not answer in time. The process is ended in all cases, even after a SIGKILL.
     For the main thread: the kernel ends the broker with the thread that started it.
     """
-    chosen = port or _free_port()
-    process = _start(program(), chosen, advertised_port or chosen, log_file)
+    chosen = port or _free_port(host)
+    process = _start(program(), (host, chosen), advertised_port or chosen, log_file)
     try:
-        _wait_until_it_answers(process, chosen, log_file, start_seconds)
-        yield RunningBroker(_HOST, chosen, process.pid)
+        _wait_until_it_answers(process, (host, chosen), log_file, start_seconds)
+        yield RunningBroker(host, chosen, process.pid)
     finally:
         _stop(process)
 
 
-def _free_port() -> int:
+def _free_port(host: str) -> int:
     with socket.socket() as probe:
-        probe.bind((_HOST, 0))
+        probe.bind((host, 0))
         port: int = probe.getsockname()[1]
         return port
 
 
 def _start(
-    program: Path, port: int, advertised_port: int, log_file: Path
+    program: Path, address: tuple[str, int], advertised_port: int, log_file: Path
 ) -> subprocess.Popen[bytes]:
-    command = [str(program), "broker", "--listener-url", f"tcp://{_HOST}:{port}"]
-    command += ["--advertised-listener-url", f"tcp://{_HOST}:{advertised_port}"]
+    host, port = address
+    command = [str(program), "broker", "--listener-url", f"tcp://{host}:{port}"]
+    command += ["--advertised-listener-url", f"tcp://{host}:{advertised_port}"]
     command += ["--storage-engine", "memory://tansu/"]
     owner = os.getpid()
 
@@ -117,7 +119,10 @@ def _start(
 
 
 def _wait_until_it_answers(
-    process: subprocess.Popen[bytes], port: int, log_file: Path, timeout_seconds: float
+    process: subprocess.Popen[bytes],
+    address: tuple[str, int],
+    log_file: Path,
+    timeout_seconds: float,
 ) -> None:
     deadline = time.monotonic() + timeout_seconds
     while time.monotonic() < deadline:
@@ -126,12 +131,12 @@ def _wait_until_it_answers(
                 f"the development broker ended at once with status {process.returncode}:"
                 f" see {log_file}"
             )
-        with contextlib.suppress(OSError), socket.create_connection((_HOST, port), timeout=1):
+        with contextlib.suppress(OSError), socket.create_connection(address, timeout=1):
             return
         time.sleep(_RETRY_SECONDS)
     raise BusUnavailableError(
-        f"the development broker does not answer at {_HOST}:{port} after {timeout_seconds:g} s:"
-        f" see {log_file}"
+        f"the development broker does not answer at {address[0]}:{address[1]} after"
+        f" {timeout_seconds:g} s: see {log_file}"
     )
 
 
