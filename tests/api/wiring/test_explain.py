@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from diagnosis.synthetic import JOB, Scene, job_state, node_name
 from paramedic.api.command_line.dispatch import dispatch
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.diagnosis.contract import Verdict
+from paramedic.ingest.recordings.cutting import Stretch, cut
 
 SCENE = Scene(ranks=4, seconds=45, slow={2: 2.0}, slow_from=20)
 UNKNOWN = "7Q0JT2M9ZB4N6W8XKCVFR1DH3A"
@@ -110,3 +112,41 @@ def test_what_is_not_there_is_one_line_that_says_what_is(
     code, out, err = called(place, *arguments)
     assert (code, out) == (2, "")
     assert words in err.splitlines()[-1]
+
+
+def test_the_end_of_a_node_is_the_same_as_of_a_recording_that_ends_there(
+    place: Path, told: Verdict
+) -> None:
+    """What arrived after the moment that is asked about has no part in the answer."""
+    cut_at = told.onset + timedelta(seconds=5)
+    cut(place / "r", place / "short", Stretch(last=cut_at), None)
+    at = (cut_at + timedelta(seconds=1)).isoformat()
+    asked = ("--recording", "r", "--at", at, "--format", "json")
+    whole = json.loads(called(place, node_name(2), *asked)[1])
+    short = json.loads(called(place, node_name(2), "--recording", "short", "--format", "json")[1])
+    assert whole["standing"] == short["standing"]
+
+
+def test_only_a_figure_is_drawn_without_a_replay(place: Path, told: Verdict) -> None:
+    asked = ("--verdicts", "v.jsonl", "--recording", "run", "--figure", "only.PNG")
+    code, out, err = called(place, told.id, *asked, "--figure-only")
+    assert (code, out) == (0, "")
+    assert err.splitlines() == [f"paramedic: the figure is in {place / 'only.PNG'}"]
+    assert (place / "only.PNG").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_figure_that_cannot_be_written_is_one_line(place: Path, told: Verdict) -> None:
+    asked = ("--verdicts", "v.jsonl", "--recording", "r", "--figure", "nowhere/f.svg")
+    code, _out, err = called(place, told.id, *asked, "--figure-only")
+    assert code == 2
+    assert "cannot be written (No such file or directory): name another file" in err
+
+
+def test_settings_move_what_would_decide(place: Path) -> None:
+    def level(*settings: str) -> float:
+        asked = ("--recording", "r", "--format", "json", *settings)
+        standings = json.loads(called(place, node_name(2), *asked)[1])["standing"]
+        return next(float(one["level"]) for one in standings if one["kind"] == "heartbeat")
+
+    assert level() == 10.0
+    assert level("--set", "detection.heartbeat_timeout_seconds=20") == 20.0
