@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from paramedic.diagnosis.contract import Fault, Phase, Severity, Status, Tier, Verdict
+from paramedic.diagnosis.contract import Fault, Phase, Severity, Tier, Verdict
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.finding import Finding
 from paramedic.diagnosis.history.fleet import FleetHistory
@@ -86,5 +86,12 @@ class Watched:
         return [one for node, second in failures for one in self.fail(node, second)]
 
 
-def of_status(verdicts: Sequence[Verdict], status: Status) -> list[Verdict]:
-    return [one for one in verdicts if one.status is status]
+class StopAfter:
+    """Lets the loop turn a few times."""
+
+    def __init__(self, turns: int) -> None:
+        self._left = turns
+
+    def is_set(self) -> bool:
+        self._left -= 1
+        return self._left < 0

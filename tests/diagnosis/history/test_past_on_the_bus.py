@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from diagnosis.history.past_failures import HOUR, JOB, START, failure, name
+from diagnosis.history.past_failures import HOUR, JOB, START, StopAfter, failure, name
 from diagnosis.playing import merged
 from diagnosis.routing.crew import Crew
 from diagnosis.synthetic import START as BEGUN
@@ -38,17 +38,6 @@ def test_the_past_is_read_first_and_then_followed(bus: Bus) -> None:
         told(bus, [failure(7, 3 * HOUR, job=OTHER), failure(7, 2 * HOUR)])
         p.follow()
         assert len(fleet.incidents(name(7), JOB, START + 9 * HOUR)) == 3
-
-
-class StopAfter:
-    """Lets the loop turn a few times."""
-
-    def __init__(self, turns: int) -> None:
-        self._left = turns
-
-    def is_set(self) -> bool:
-        self._left -= 1
-        return self._left < 0
 
 
 @pytest.mark.parametrize("group", [None, "diagnose"])
