@@ -1,0 +1,102 @@
+"""What to do about a named fault, and why: the remedy that most of the probability asks for.
+
+Faults that telemetry cannot tell apart often have one remedy, so remedies are weighed and not
+families. Remediation decides; a remedy that is not likely enough to help is a test.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.contract import Fault, Recommendation, RecommendedAction
+from paramedic.diagnosis.finding import RECOMMENDATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paramedic.diagnosis.family.naming import Naming
+    from paramedic.diagnosis.family.signature import Signature
+
+_LEAST = 0.5
+"""A remedy that is less likely to help is not recommended."""
+_ALSO = 0.2
+"""A family that is so probable is told beside the first."""
+_REMAP = "gpu_row_remap_pending"
+_NO_ROW_LEFT = "gpu_row_remap_failed"
+
+_REMEDIES: Mapping[Fault, Recommendation] = {
+    **RECOMMENDATIONS,
+    Fault.ECC_ERROR: Recommendation(
+        RecommendedAction.REPLACE_NODE, "memory that flips bits gets worse; test the card apart"
+    ),
+    Fault.CUDA_EXECUTION_ERROR: Recommendation(
+        RecommendedAction.RESTART_PROCESS, "kernels fail; a new process begins with a new context"
+    ),
+    Fault.GPU_EXECUTION_ERROR: Recommendation(
+        RecommendedAction.RESET_GPU, "the GPU executes badly; a reset clears its firmware's state"
+    ),
+    Fault.PCIE_DOWNGRADE: Recommendation(
+        RecommendedAction.REPLACE_NODE, "a PCIe link trains anew at reboot; reseat it if not"
+    ),
+    Fault.NIC_DROPOUT: Recommendation(
+        RecommendedAction.REPLACE_NODE, "every exchange of the job waits for its network card"
+    ),
+    Fault.AOC_ERROR: Recommendation(
+        RecommendedAction.REPLACE_NODE, "clean or replace the optical cable while the node is out"
+    ),
+    Fault.NVLINK_ERROR: Recommendation(
+        RecommendedAction.RESET_GPU, "NVLink trains anew at a reset of the GPU"
+    ),
+    Fault.STORAGE_ERROR: Recommendation(
+        RecommendedAction.DRAIN_NODE, "loading and saving wait for its storage; look at the disk"
+    ),
+    Fault.THERMAL_THROTTLE: Recommendation(
+        RecommendedAction.DRAIN_NODE, "it stays slow until fans, air and contact are looked at"
+    ),
+    Fault.HOST_CONTENTION: Recommendation(
+        RecommendedAction.NOTIFY, "another program takes the host; ending it mends the node"
+    ),
+}  # fmt: skip
+
+
+def advice(naming: Naming, signature: Signature) -> Recommendation:
+    """The recommended action with its reason."""
+    if naming.fault is Fault.ECC_ERROR and (special := _of_remapping(signature)) is not None:
+        return special
+    wanted: defaultdict[RecommendedAction, float] = defaultdict(float)
+    for fault, probability in naming.probabilities.items():
+        wanted[_REMEDIES[fault].recommended] += probability
+    action = max(wanted, key=lambda one: wanted[one])
+    if wanted[action] < _LEAST:
+        return Recommendation(RecommendedAction.RUN_TEST, f"no cause stands out: {_told(naming)}")
+    first = next(f for f in naming.probabilities if _REMEDIES[f].recommended is action)
+    return Recommendation(action, f"{_REMEDIES[first].reason} ({_told(naming)})")
+
+
+def _of_remapping(signature: Signature) -> Recommendation | None:
+    """What the card itself says of its memory goes before what families need in general."""
+    if _is_set(signature, _NO_ROW_LEFT):
+        return Recommendation(
+            RecommendedAction.REPLACE_NODE, "no spare memory row is left: the card has to go"
+        )
+    if _is_set(signature, _REMAP):
+        return Recommendation(
+            RecommendedAction.RESET_GPU, "a weak memory row is replaced at the next reset"
+        )
+    return None
+
+
+def _is_set(signature: Signature, flag: str) -> bool:
+    departure = signature.departures.get(flag)
+    return flag in signature.grown or (departure is not None and departure.deviation > 0.0)
+
+
+def _told(naming: Naming) -> str:
+    """The first family and those that are about as probable, such as `ecc_error 61 %`."""
+    shown = [
+        f"{fault.value} {probability:.0%}"
+        for at, (fault, probability) in enumerate(naming.probabilities.items())
+        if at == 0 or probability >= _ALSO
+    ]
+    return ", ".join(shown)

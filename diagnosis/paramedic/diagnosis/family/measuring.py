@@ -1,0 +1,266 @@
+"""A signature from windows alone: what departed since the onset, without a running detector.
+
+Plain robust statistics: the mean of the newest seconds minus that of before the onset, beside the
+same of the peers, in units of the peers' spread or of what a sensor can resolve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.diagnosis.family.signature import Departure, Extent, Signature
+from paramedic.ingest.contract import Entity, EventKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from paramedic.ingest.contract import Event, NodeName, Window
+
+_NEW_SECONDS = 30
+_PAST_SECONDS = 90
+_STRONG = 5.0
+"""A GPU with such a departure departs."""
+_HOLES_SHARE = 0.7
+"""Telemetry with fewer of its rows than this share of the peers' has holes."""
+_RESOLUTION = {
+    "_celsius": 0.6, "_ratio": 0.004, "_total": 0.3, "_seconds": 0.001, "gpu_throttle_reasons": 0.2,
+    "gpu_row_remap_pending": 0.1, "gpu_row_remap_failed": 0.1, "gpu_recovery_action": 0.1,
+}  # fmt: skip
+_RESOLUTION_ELSE = 0.05
+_LEVEL_SHARE = 0.008
+"""Less than this share of a metric's level is nobody's noise."""
+_UNTOLD = frozenset({
+    "gpu_xid", "heartbeat", "step", "loss", "learning_rate", "global_batch_size",
+})  # fmt: skip
+_GROWS_BY = {
+    "gpu_ecc_correctable_total": 3.0,
+    "gpu_ecc_uncorrectable_total": 1.0,
+    "ib_link_downed_total": 1.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """When it began, and what has been seen of it. Unix seconds."""
+
+    onset: int
+    until: int
+    """The newest second that is looked at."""
+
+    def new(self, window: Window) -> slice:
+        """The newest slots, none of before the onset."""
+        return _slots(window, max(self.onset, self.until - _NEW_SECONDS + 1), self.until + 1)
+
+    def past(self, window: Window) -> slice:
+        """The slots that are compared with."""
+        return _slots(window, self.onset - _PAST_SECONDS, self.onset)
+
+    def since(self, window: Window) -> slice:
+        """All slots since the last one before the onset."""
+        return _slots(window, self.onset - window.slot_seconds, self.until + 1)
+
+
+def measured(
+    windows: Mapping[Entity, Window], events: Sequence[Event], node: NodeName, stretch: Stretch
+) -> Signature:
+    """The signature of the node as it shows at the end of the stretch."""
+    departures: dict[str, Departure] = {}
+    extent = Extent.HOST
+    for entity, window in windows.items():
+        mine = np.array([row.node == node for row in window.rows])
+        if not mine.any():
+            continue
+        found = _Departures.of(window, mine, stretch)
+        if entity is Entity.GPU:
+            extent = found.extent
+        departures.update(found.of_strongest() if entity is Entity.GPU else found.of_extremes())
+    told = [e for e in events if e.node == node and stretch.onset <= e.timestamp.timestamp()]
+    told = [event for event in told if event.timestamp.timestamp() <= stretch.until]
+    xids = _xids(windows, node, stretch) | _told_xids(told)
+    grown = frozenset(_grown(windows, node, stretch))
+    if extent is Extent.HOST and (xids or any(metric.startswith("gpu_") for metric in grown)):
+        extent = Extent.ONE_GPU
+    return Signature(
+        extent=extent,
+        departures=departures,
+        rows_missing=_has_holes(windows, node, stretch),
+        cards_missing=_has_lost_cards(windows, node, stretch),
+        grown=grown,
+        xids=xids,
+        has_stopped=_has_stopped(windows, stretch),
+        has_exited=any(event.kind is EventKind.PROCESS_EXIT for event in told),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Departures:
+    """Of the machine's rows, by row and metric."""
+
+    metrics: tuple[str, ...]
+    deviations: NDArray[np.float64]
+    relatives: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, window: Window, mine: NDArray[np.bool_], stretch: Stretch) -> _Departures:
+        at = [n for n, metric in enumerate(window.metrics) if metric not in _UNTOLD]
+        metrics = tuple(window.metrics[n] for n in at)
+        new, past = (_means(window.values[:, at, part]) for part in (
+            stretch.new(window), stretch.past(window)))  # fmt: skip
+        changes, peers = new - past, ~mine if (~mine).any() else mine
+        middle = _median(changes[peers])
+        spread = 1.4826 * _median(np.abs(changes[peers] - middle))
+        level = _LEVEL_SHARE * np.abs(_median(past[peers]))
+        least = np.array([_resolution(metric) for metric in metrics])
+        noise = np.fmax(np.fmax(spread, level), least)
+        usual = _median(new[peers])
+        apart = changes[mine] - middle
+        relatives = np.divide(apart, usual, out=np.full_like(apart, np.nan), where=usual != 0.0)
+        return cls(metrics, apart / noise, relatives)
+
+    @property
+    def strengths(self) -> NDArray[np.float64]:
+        """How much each row departs, by its strongest metric."""
+        return np.nan_to_num(np.abs(self.deviations)).max(axis=1, initial=0.0)
+
+    @property
+    def extent(self) -> Extent:
+        """How many of the GPUs depart."""
+        strongest = self.strengths.max()
+        departing = int((self.strengths >= max(_STRONG, strongest / 3)).sum())
+        if strongest < _STRONG:
+            return Extent.HOST
+        return (
+            Extent.ONE_GPU if departing < max(2, len(self.strengths) / 2) else Extent.SEVERAL_GPUS
+        )
+
+    def of_strongest(self) -> Iterator[tuple[str, Departure]]:
+        """Of the row that departs most."""
+        row = int(self.strengths.argmax())
+        return self._picked(np.full(len(self.metrics), row))
+
+    def of_extremes(self) -> Iterator[tuple[str, Departure]]:
+        """Of whichever row departs most in each metric."""
+        return self._picked(np.nan_to_num(np.abs(self.deviations)).argmax(axis=0))
+
+    def _picked(self, rows: NDArray[np.intp]) -> Iterator[tuple[str, Departure]]:
+        for at, (metric, row) in enumerate(zip(self.metrics, rows.tolist(), strict=True)):
+            relative = float(self.relatives[row, at])
+            yield metric, Departure(float(self.deviations[row, at]), relative)
+
+
+def _slots(window: Window, first: int, beyond: int) -> slice:
+    width, slots = window.slot_seconds, int(window.values.shape[2])
+    begin, end = ((second - window.first_second) // width for second in (first, beyond))
+    return slice(min(max(begin, 0), slots), min(max(end, 0), slots))
+
+
+def _means(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Over slots; NaN where nothing was seen."""
+    seen = ~np.isnan(values)
+    total = np.where(seen, values, 0.0).sum(axis=2, dtype=np.float64)
+    number = seen.sum(axis=2)
+    return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+
+
+def _median(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Over rows; zero where nothing was seen."""
+    known = ~np.isnan(values).all(axis=0)
+    middle = np.zeros(values.shape[1])
+    if known.any():
+        middle[known] = np.nanmedian(values[:, known], axis=0)
+    return middle
+
+
+def _resolution(metric: str) -> float:
+    return next((n for name, n in _RESOLUTION.items() if metric.endswith(name)), _RESOLUTION_ELSE)
+
+
+def _rows_of(window: Window, node: NodeName) -> list[int]:
+    return [at for at, row in enumerate(window.rows) if row.node == node]
+
+
+def _has_holes(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> bool:
+    """Whether rows of the node are missing in every kind of telemetry that there is of it."""
+    shares = []
+    for entity in (Entity.GPU, Entity.NODE):
+        window = windows.get(entity)
+        mine = [] if window is None else _rows_of(window, node)
+        if window is None or not mine or len(mine) == len(window.rows):
+            continue
+        heard = window.observed[:, :, stretch.new(window)].any(axis=1)
+        others = float(np.median(np.delete(heard, mine, axis=0).mean(axis=1)))
+        shares.append(float(heard[mine].max(axis=0).mean()) / others if others else 1.0)
+    return bool(shares) and max(shares) < _HOLES_SHARE
+
+
+def _has_lost_cards(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> bool:
+    window = windows.get(Entity.GPU)
+    mine = [] if window is None else _rows_of(window, node)
+    if window is None or not mine:
+        return False
+    heard = window.observed[mine].any(axis=1)
+    was = heard[:, stretch.past(window)].any(axis=1)
+    newest = heard[:, stretch.new(window)][:, -10:]
+    is_heard = newest.any(axis=1)
+    siblings_are_heard = is_heard.any() or (
+        len(mine) == 1 and _host_is_heard(windows, node, stretch)
+    )
+    return bool((was & ~is_heard).any() and siblings_are_heard)
+
+
+def _host_is_heard(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> bool:
+    window = windows.get(Entity.NODE)
+    mine = [] if window is None else _rows_of(window, node)
+    return window is not None and bool(
+        window.observed[mine][:, :, stretch.new(window)][:, :, -10:].any()
+    )
+
+
+def _grown(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> Iterator[str]:
+    for window in windows.values():
+        mine = _rows_of(window, node)
+        for metric, least in _GROWS_BY.items():
+            if metric in window.metrics and mine:
+                values = window.values[mine, window.metrics.index(metric), stretch.since(window)]
+                if any(_growth(row) >= least for row in values):
+                    yield metric
+
+
+def _growth(values: NDArray[np.floating]) -> float:
+    """How much a running total has grown; one that started anew counts from there."""
+    known = values[~np.isnan(values)]
+    return float(np.maximum(np.diff(known), 0.0).sum())
+
+
+def _xids(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> frozenset[int]:
+    window = windows.get(Entity.GPU)
+    if window is None or "gpu_xid" not in window.metrics:
+        return frozenset()
+    values = window.values[_rows_of(window, node), window.metrics.index("gpu_xid")]
+    new, old = values[:, stretch.since(window)], values[:, stretch.past(window)]
+    codes = {int(code) for code in new[new > 0]} - {int(code) for code in old[old > 0]}
+    return frozenset(codes)
+
+
+def _told_xids(events: Sequence[Event]) -> frozenset[int]:
+    codes = [event.details.get("xid") for event in events if event.kind is EventKind.XID]
+    return frozenset(code for code in codes if isinstance(code, int))
+
+
+def _has_stopped(windows: Mapping[Entity, Window], stretch: Stretch) -> bool:
+    """Whether no rank of the job has made a step for as long as is looked at."""
+    window = windows.get(Entity.RANK)
+    if window is None or "step" not in window.metrics:
+        return False
+    steps = window.values[:, window.metrics.index("step")]
+    new, past = (_growths(steps[:, part]) for part in (stretch.new(window), stretch.past(window)))
+    return new == 0.0 and past > 0.0
+
+
+def _growths(steps: NDArray[np.floating]) -> float:
+    return max((_growth(row) for row in steps), default=0.0)

@@ -1,0 +1,89 @@
+"""Names the fault family of an accused machine, with a probability that means what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.diagnosis.contract import Fault
+from paramedic.diagnosis.family.coefficients import shipped_coefficients
+from paramedic.diagnosis.family.likelihood import Likelihood, log_shares
+from paramedic.diagnosis.family.reading import shipped_knowledge
+from paramedic.diagnosis.family.symptoms import seen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from paramedic.diagnosis.family.coefficients import Coefficients
+    from paramedic.diagnosis.family.knowledge import Knowledge
+    from paramedic.diagnosis.family.signature import Extent, Signature
+
+_FARTHEST = -8.0
+"""A family so many nats behind the best is as good as excluded."""
+_ENOUGH = 0.5
+"""A symptom that is seen so surely is something to go by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The families with their probabilities, the most probable first; they add up to 1."""
+
+    probabilities: Mapping[Fault, float]
+
+    @property
+    def fault(self) -> Fault:
+        """The most probable."""
+        return next(iter(self.probabilities))
+
+    @property
+    def probability(self) -> float:
+        """Of the most probable."""
+        return self.probabilities[self.fault]
+
+
+class FamilyNamer:
+    """Knowledge, and the fitted correction of it; both None: what ships."""
+
+    def __init__(
+        self, knowledge: Knowledge | None = None, coefficients: Coefficients | None = None
+    ) -> None:
+        self._knowledge = shipped_knowledge() if knowledge is None else knowledge
+        self._coefficients = shipped_coefficients() if coefficients is None else coefficients
+        self._reader = InputReader(self._knowledge)
+
+    def name(self, signature: Signature) -> Naming:
+        """What is wrong with the machine, as far as its signature tells."""
+        inputs, evidence = self._reader.read(signature)
+        logits = self._coefficients.of_inputs @ inputs + self._coefficients.constant
+        shares = np.exp(logits - np.logaddexp.reduce(logits))
+        # Where nothing is seen, how often each fault happens is no finding.
+        shares *= evidence
+        shares[self._knowledge.faults.index(Fault.UNKNOWN)] += 1.0 - evidence
+        ranked = np.argsort(-shares, kind="stable").tolist()
+        return Naming({self._knowledge.faults[at]: float(shares[at]) for at in ranked})
+
+
+class InputReader:
+    """Turns signatures into the inputs of the regression."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._symptoms = knowledge.symptoms
+        self._usual = np.array([symptom.usual for symptom in knowledge.symptoms])
+        self._likelihood = Likelihood(knowledge)
+        self._shares = log_shares(knowledge)
+
+    def read(self, signature: Signature) -> tuple[NDArray[np.float64], float]:
+        """The inputs, and how surely there is anything to go by (0 to 1)."""
+        surely = seen(signature, self._symptoms)
+        evidence = min(1.0, float(np.nanmax(surely, initial=0.0)) / _ENOUGH)
+        return self.inputs(surely, signature.extent), evidence
+
+    def inputs(self, surely: NDArray[np.float64], extent: Extent) -> NDArray[np.float64]:
+        """The inputs for symptoms that are seen so surely."""
+        known = self._likelihood.log_scores(surely, extent) + self._shares
+        scores = np.maximum(known - known.max(), _FARTHEST)
+        return np.concatenate([scores, np.where(np.isnan(surely), 0.0, surely - self._usual)])

@@ -1,0 +1,33 @@
+"""How grave an accusation is (design, section 3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from paramedic.diagnosis.contract import Fault, Severity
+
+_HALF = 0.5
+_UNHURT = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What an accused machine does to its job."""
+
+    nodes_accused: int = 1
+    """Machines that fail at the same time, this one among them."""
+    throughput_ratio: float = math.nan
+    """The job's training throughput now by that of before the onset; 0 where it stands still, NaN
+    where nobody tells."""
+
+
+def severity_of(fault: Fault, impact: Impact, throughput_floor: float = _HALF) -> Severity:
+    """P0: several nodes at once, or less throughput left than `throughput_floor`; P1: one node.
+
+    P2: a machine is odd, nothing says why, and the job is known to be as fast as before.
+    """
+    if impact.nodes_accused > 1 or impact.throughput_ratio < throughput_floor:
+        return Severity.P0
+    is_harmless = impact.throughput_ratio >= _UNHURT
+    return Severity.P2 if fault is Fault.UNKNOWN and is_harmless else Severity.P1
