@@ -15,13 +15,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.admission import Admission
-from paramedic.diagnosis.cards import is_return, judge_card
+from paramedic.diagnosis.application.settings import ApplicationSettings
+from paramedic.diagnosis.application.watch import ApplicationWatch
 from paramedic.diagnosis.contract import Fault
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.exits import judge_exit
 from paramedic.diagnosis.explanation.inspecting import Inspection
 from paramedic.diagnosis.explanation.ranks import RankEvidence
-from paramedic.diagnosis.finding import Subject, Trouble, moment
+from paramedic.diagnosis.finding import Trouble, moment
 from paramedic.diagnosis.history.fleet import FleetHistory
 from paramedic.diagnosis.history.settings import HistorySettings
 from paramedic.diagnosis.history.watch import FailureHistory
@@ -30,6 +31,7 @@ from paramedic.diagnosis.known_errors.reading import shipped_known_errors
 from paramedic.diagnosis.known_errors.settings import KnownErrorSettings
 from paramedic.diagnosis.known_errors.watch import KnownErrorWatch
 from paramedic.diagnosis.liveness import Liveness
+from paramedic.diagnosis.machine_events import judge_machine_event
 from paramedic.diagnosis.machines import KINDS, MachineWatch
 from paramedic.diagnosis.maintenance.plan import MaintenancePlan, MaintenanceSettings
 from paramedic.diagnosis.maintenance.rows import without_nodes
@@ -73,6 +75,7 @@ class DetectorConfig:
     standstill: StandstillSettings = field(default_factory=StandstillSettings)
     straggler: StragglerSettings = field(default_factory=StragglerSettings)
     departure: DepartureSettings = field(default_factory=DepartureSettings)
+    application: ApplicationSettings = field(default_factory=ApplicationSettings)
     known_error: KnownErrorSettings = field(default_factory=KnownErrorSettings)
     known_errors: KnownErrors = field(default_factory=shipped_known_errors)
     history: HistorySettings = field(default_factory=HistorySettings)
@@ -102,6 +105,7 @@ class DetectorConfig:
             ranks=RankMemory(StragglerWatch(self.straggler)),
             docket=Docket(job, Admission(plan, history.odds_factor)),
             machines=MachineWatch(self.departure),
+            application=ApplicationWatch(self.application),
             slot_seconds=self.windows.sampling_seconds,
         )
 
@@ -120,6 +124,7 @@ class DetectorState:
     ranks: RankMemory
     docket: Docket
     machines: MachineWatch
+    application: ApplicationWatch
     slot_seconds: int
     """How often the job's telemetry comes."""
     picture: JobPicture
@@ -247,26 +252,12 @@ class JobDetector:
         told = () if is_aside else self._known_errors.hear(event, self._state.told, picture, docket)
         return (
             *fired,
-            *self._judge_machine_event(event),
+            *judge_machine_event(event, picture, docket),
             *told,
             *lost,
+            *self._state.application.hear(event, picture, docket),
             *docket.clear_after_recovery(picture),
         )
-
-    def _judge_machine_event(self, event: Event) -> Iterator[Verdict]:
-        """What becomes of a machine by an event: a card is lost or there again, a node leaves."""
-        picture, docket = self._state.picture, self._state.docket
-        if event.node is not None and event.node in picture.departed:
-            yield from docket.clear_departed(event.node, event.timestamp)
-        elif is_return(event):
-            reason = f"GPU {event.gpu} of {event.node} is reported again"
-            card = docket.open.get(Subject(event.node, Trouble.CARD, event.gpu))
-            if card is not None and card.fault is Fault.GPU_CARD_DROP:
-                yield from docket.clear(
-                    event.node, Trouble.CARD, event.timestamp, reason, event.gpu
-                )
-        elif (lost := judge_card(event, picture.generation)) is not None:
-            yield from docket.report(lost)
 
     def _judge_silence(self) -> Iterator[Verdict]:
         frontier = self._state.liveness.beat_frontier()
@@ -344,3 +335,5 @@ class JobDetector:
             windows[Entity.GPU], state.told, state.picture, state.docket
         )
         yield from state.machines.judge(windows, late, state.picture, state.docket)
+        ranks = self._windows.window_at(Entity.RANK, second)
+        yield from state.application.look(ranks, state.picture, state.docket)

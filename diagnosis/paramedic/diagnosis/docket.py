@@ -59,7 +59,9 @@ class Docket:
 
     def adopt(self, verdicts: Sequence[Verdict]) -> None:
         """Take these for what is open, in place of what was; a predecessor has told them."""
-        self._open = {subject_of(one.node, one.fault, one.gpu, one.tier): one for one in verdicts}
+        self._open = {
+            subject_of(one.node, one.fault, one.gpu, one.tier, one.phase): one for one in verdicts
+        }
 
     def would_change(self, finding: Finding) -> bool:
         """Whether this finding is news: nothing of its kind is open there, or something lesser."""

@@ -40,6 +40,16 @@ class Trouble(StrEnum):
     CARD = "card"
     """A GPU is no longer there, or its driver or its counters tell of an error; every GPU has a
     verdict of its own, and the node one where several tell at once."""
+    LEARNING = "learning"
+    """Of the job: its loss or its gradients go wrong."""
+    CONFIGURATION = "configuration"
+    """Of the job: something about it was changed that no schedule changes."""
+    INPUT = "input"
+    """Of the job: it waits for data."""
+    PACE = "pace"
+    """Of the job: it goes on, slower than it did."""
+    CHECKPOINT = "checkpoint"
+    """Of the job: it was not saved."""
     OFTEN = "often"
     """It fails abnormally often: said of the machine, not of what it does now."""
 
@@ -56,6 +66,8 @@ _BADNESS = {
     Fault.THROUGHPUT_DROP: 1,
     Fault.UNKNOWN: 0,
     Fault.GPU_CARD_DROP: 1,
+    Fault.GRADIENT_EXPLOSION: 0,
+    Fault.LOSS_DIVERGENCE: 1,
 }
 """Compared only within one kind of trouble."""
 _TROUBLE = {
@@ -64,6 +76,11 @@ _TROUBLE = {
     Fault.UNKNOWN: Trouble.DEPARTED,
     Fault.GPU_CARD_DROP: Trouble.CARD,
     Fault.NODE_FAILURE_RATE: Trouble.OFTEN,
+    Fault.GRADIENT_EXPLOSION: Trouble.LEARNING,
+    Fault.LOSS_DIVERGENCE: Trouble.LEARNING,
+    Fault.CONFIGURATION_JUMP: Trouble.CONFIGURATION,
+    Fault.DATA_STALL: Trouble.INPUT,
+    Fault.CHECKPOINT_FAILED: Trouble.CHECKPOINT,
 }
 _KNOWN_ELSEWHERE = (Fault.PROCESS_EXIT, Fault.NODE_FAILURE_RATE)
 """Known errors that no driver and no counter tells."""
@@ -129,7 +146,7 @@ class Finding:
     @property
     def subject(self) -> Subject:
         """Which open verdict this belongs to."""
-        return subject_of(self.node, self.fault, self.gpu, self.tier)
+        return subject_of(self.node, self.fault, self.gpu, self.tier, self.phase)
 
     @property
     def recommendation(self) -> Recommendation:
@@ -147,8 +164,12 @@ class Subject(NamedTuple):
     """Only where every GPU of the node has its own."""
 
 
-def subject_of(node: NodeName | None, fault: Fault, gpu: int | None, tier: Tier) -> Subject:
+def subject_of(
+    node: NodeName | None, fault: Fault, gpu: int | None, tier: Tier, phase: Phase
+) -> Subject:
     """What a verdict with this node, fault and GPU, decided by this tier, is about."""
+    if fault is Fault.THROUGHPUT_DROP and phase is not Phase.FAILED:
+        return Subject(node, Trouble.PACE)
     if fault is Fault.TELEMETRY_LOST:
         return Subject(node, Trouble.JOB if node is None else Trouble.UNHEARD)
     is_reported = tier is Tier.KNOWN_ERROR and fault not in _KNOWN_ELSEWHERE

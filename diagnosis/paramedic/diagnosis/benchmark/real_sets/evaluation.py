@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from paramedic.diagnosis.benchmark.real_sets import asd, flight_recorder, stragglers
+from paramedic.diagnosis.benchmark.real_sets import (
+    asd,
+    flight_recorder,
+    loss_curves,
+    stragglers,
+)
 from paramedic.diagnosis.benchmark.real_sets.errors import RealSetAbsentError
 from paramedic.diagnosis.benchmark.real_sets.rows import RealSetRow
 
@@ -13,6 +18,8 @@ SETS: Mapping[str, Callable[[Path], RealSetRow]] = {
     "asd": asd.evaluate,
     "straggler_traces": stragglers.evaluate,
     "flight_recorder": flight_recorder.evaluate,
+    "healthy_loss_curves": loss_curves.evaluate_healthy,
+    "loss_spike": loss_curves.evaluate_spike,
 }
 
 

@@ -1,0 +1,86 @@
+"""What a closed slot says of the job as a whole: the median of what its ranks tell of their steps.
+
+Absent is NaN. A number that is none (infinite, for NaN means "not observed" on the way here) is
+kept as infinity if any rank tells it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from paramedic.ingest.contract import Window
+
+_STEP, _SECONDS, _SAMPLES, _LOADING = (
+    "step", "step_seconds", "samples_per_second", "dataloader_seconds"
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class JobSlot:
+    """The newest slot of a job, all its ranks together."""
+
+    second: int
+    step: float
+    """The newest that any rank has completed."""
+    loss: float
+    gradient_norm: float
+    learning_rate: float
+    global_batch_size: float
+    step_seconds: float
+    samples_per_second: float
+    loading_share: float
+    """Of a step, waiting for data, in the median rank."""
+
+
+def job_slot(window: Window) -> JobSlot | None:
+    """The window's newest slot; None where no rank tells anything of its training."""
+    newest = {
+        metric: window.values[:, at, -1].astype(np.float64)
+        for at, metric in enumerate(window.metrics)
+        if window.observed[:, at, -1].any()
+    }
+    if not newest or newest.keys() == {"heartbeat"}:
+        return None
+    steps = newest.get(_STEP)
+    return JobSlot(
+        second=window.last_second,
+        step=math.nan if steps is None else float(np.nanmax(steps)),
+        loss=_worst(newest.get("loss")),
+        gradient_norm=_worst(newest.get("gradient_norm")),
+        learning_rate=_median(newest.get("learning_rate")),
+        global_batch_size=_median(newest.get("global_batch_size")),
+        step_seconds=_median(newest.get(_SECONDS)),
+        samples_per_second=_median(newest.get(_SAMPLES)),
+        loading_share=_share(newest.get(_LOADING), newest.get(_SECONDS)),
+    )
+
+
+def _median(values: NDArray[np.float64] | None) -> float:
+    """Of what was observed.
+
+    >>> _median(np.array([1.0, np.nan, 3.0, 4.0]))
+    3.0
+    """
+    return math.nan if values is None else float(np.nanmedian(values))
+
+
+def _worst(values: NDArray[np.float64] | None) -> float:
+    """The median, unless somebody has no number any more: then the whole job has none soon."""
+    if values is not None and np.isinf(values).any():
+        return math.inf
+    return _median(values)
+
+
+def _share(part: NDArray[np.float64] | None, whole: NDArray[np.float64] | None) -> float:
+    if part is None or whole is None:
+        return math.nan
+    ratios = part[whole > 0] / whole[whole > 0]
+    known = ratios[~np.isnan(ratios)]
+    return float(np.median(known)) if known.size else math.nan

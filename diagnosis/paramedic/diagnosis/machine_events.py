@@ -1,0 +1,30 @@
+"""What becomes of a machine by an event: a card is lost or there again, a node leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.cards import is_return, judge_card
+from paramedic.diagnosis.contract import Fault
+from paramedic.diagnosis.finding import Subject, Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paramedic.diagnosis.contract import Verdict
+    from paramedic.diagnosis.docket import Docket
+    from paramedic.diagnosis.picture import JobPicture
+    from paramedic.ingest.contract import Event
+
+
+def judge_machine_event(event: Event, picture: JobPicture, docket: Docket) -> Iterator[Verdict]:
+    """What the event fires or resolves."""
+    if event.node is not None and event.node in picture.departed:
+        yield from docket.clear_departed(event.node, event.timestamp)
+    elif is_return(event):
+        reason = f"GPU {event.gpu} of {event.node} is reported again"
+        card = docket.open.get(Subject(event.node, Trouble.CARD, event.gpu))
+        if card is not None and card.fault is Fault.GPU_CARD_DROP:
+            yield from docket.clear(event.node, Trouble.CARD, event.timestamp, reason, event.gpu)
+    elif (lost := judge_card(event, picture.generation)) is not None:
+        yield from docket.report(lost)
