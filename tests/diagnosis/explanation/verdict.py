@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from api.verdicts import a_verdict as a_hang
 from paramedic.diagnosis.contract import (
     Candidate,
     Evidence,
@@ -15,8 +16,6 @@ from paramedic.diagnosis.contract import (
     Recommendation,
     RecommendedAction,
     Scope,
-    Severity,
-    Status,
     Tier,
     Verdict,
 )
@@ -31,19 +30,14 @@ def at(second: float) -> datetime:
     return datetime.fromtimestamp(START + second, UTC)
 
 
-_SLOW_GPU = Verdict(
-    id="7Q0JT2M9ZB4N6W8XKCVFR1DH3A",
+_SLOW_GPU = a_hang(
     job=JobName("llama-7b"),
-    generation=0,
     scope=Scope.GPU,
     node=NodeName("a"),
     gpu=1,
-    members=(),
-    status=Status.FIRING,
     phase=Phase.SYMPTOM,
     fault=Fault.ECC_ERROR,
     tier=Tier.PATTERN,
-    severity=Severity.P1,
     confidence=0.97,
     onset=at(72),
     detected_at=at(81),
