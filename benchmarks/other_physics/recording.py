@@ -42,13 +42,13 @@ class _Clocks:
     def __init__(self, episode: Episode, dice: np.random.Generator) -> None:
         self._episode = episode
         self._dice = dice
-        self._offsets = dice.uniform(0.1, 0.8, episode.job.nodes)
+        self._offsets = dice.uniform(0.1, 0.8, episode.plan.job.nodes)
 
     def microseconds(self, seconds: Floats, nodes: Floats) -> Any:
         """The time stamps of samples taken in these seconds on these nodes."""
         jitter = np.clip(self._dice.normal(0.0, 0.02, seconds.shape), -0.08, 0.15)
-        times = self._episode.start + seconds + self._offsets[nodes.astype(np.int64)] + jitter
-        for step in self._episode.nuisances.clock_steps:
+        times = self._episode.plan.start + seconds + self._offsets[nodes.astype(np.int64)] + jitter
+        for step in self._episode.plan.nuisances.clock_steps:
             times[(nodes == step.node) & (seconds >= step.at)] += step.seconds
         return np.rint(times * _MICROSECONDS).astype(np.int64)
 
@@ -57,7 +57,7 @@ def _table(episode: Episode, entity: str, scraped: Scraped, clock: _Clocks) -> p
     samples, entities = scraped.present.shape
     seconds = scraped.seconds[scraped.present]
     index = np.broadcast_to(np.arange(entities), (samples, entities))[scraped.present]
-    nodes = index if entity == "node" else index // episode.job.gpus
+    nodes = index if entity == "node" else index // episode.plan.job.gpus
     stamps = clock.microseconds(seconds.astype(np.float64), nodes.astype(np.float64))
     order = np.argsort(stamps, kind="stable")
     columns: dict[str, pa.Array] = {
@@ -65,7 +65,7 @@ def _table(episode: Episode, entity: str, scraped: Scraped, clock: _Clocks) -> p
         "node": _names(episode, nodes[order], seconds[order]),
     }
     if entity == "gpu":
-        columns["gpu"] = pa.array((index % episode.job.gpus)[order])
+        columns["gpu"] = pa.array((index % episode.plan.job.gpus)[order])
     if entity == "rank":
         columns["rank"] = pa.array(index[order])
     for name, values in scraped.columns.items():
@@ -76,7 +76,7 @@ def _table(episode: Episode, entity: str, scraped: Scraped, clock: _Clocks) -> p
 
 
 def _names(episode: Episode, nodes: Any, seconds: Any) -> pa.Array:
-    count = episode.job.nodes
+    count = episode.plan.job.nodes
     at = nodes.copy()
     for place, (node, moment) in enumerate(episode.renamed.items()):
         at[(nodes == node) & (seconds >= moment)] = count + place
@@ -94,23 +94,23 @@ def _spare(node: int) -> str:
 
 
 def _description(episode: Episode) -> dict[str, Any]:
-    job = episode.job
+    job = episode.plan.job
     described: dict[str, Any] = {
         "schema": 1,
         "job": job.name,
-        "sampling_seconds": float(episode.cadence),
+        "sampling_seconds": float(episode.plan.scrape.cadence),
         "nodes": [_node(episode, node, _name(node)) for node in range(job.nodes)],
     }
     described["nodes"] += [_node(episode, node, _spare(node)) for node in episode.renamed]
-    if episode.has_ranks and not episode.renamed:
+    if episode.plan.lists_ranks and not episode.renamed:
         described["ranks"] = [_rank(episode, rank) for rank in range(job.ranks)]
     return described
 
 
 def _node(episode: Episode, node: int, name: str) -> dict[str, Any]:
-    job = episode.job
+    job = episode.plan.job
     entry: dict[str, Any] = {"name": name, "gpus": job.gpus}
-    if episode.has_roles:
+    if episode.plan.has_roles:
         entry["switch"] = f"leaf-{job.switch_of(node)}"
         entry["rack"] = f"r{node // 4:02d}"
         entry |= _roles(episode, node)
@@ -118,7 +118,7 @@ def _node(episode: Episode, node: int, name: str) -> dict[str, Any]:
 
 
 def _roles(episode: Episode, node: int) -> dict[str, int]:
-    job = episode.job
+    job = episode.plan.job
     roles = {"data_rank": node % (job.nodes // job.stages)}
     if job.stages > 1:
         roles["pipeline_stage"] = job.stage_of(node)
@@ -128,10 +128,10 @@ def _roles(episode: Episode, node: int) -> dict[str, int]:
 
 
 def _rank(episode: Episode, rank: int) -> dict[str, Any]:
-    job = episode.job
+    job = episode.plan.job
     node = job.node_of(rank)
     entry: dict[str, Any] = {"rank": rank, "node": _name(node), "gpu": rank % job.gpus}
-    if episode.has_roles:
+    if episode.plan.has_roles:
         entry |= _roles(episode, node)
         if job.tensor_share > 0.0:
             entry["tensor_rank"] = rank % job.gpus
@@ -149,7 +149,7 @@ def _all_happenings(episode: Episode) -> list[Happening]:
 
 
 def _event(episode: Episode, told: Happening) -> dict[str, Any]:
-    at = datetime.fromtimestamp(episode.start + told.at, UTC)
+    at = datetime.fromtimestamp(episode.plan.start + told.at, UTC)
     event: dict[str, Any] = {"timestamp": at.isoformat().replace("+00:00", "Z"), "kind": told.kind}
     if told.node is not None:
         event["node"] = _name(told.node)
@@ -160,26 +160,26 @@ def _event(episode: Episode, told: Happening) -> dict[str, Any]:
 
 def _truth(episode: Episode) -> dict[str, Any]:
     return {
-        "kind": episode.kind.value,
-        "faults": [_told(episode, at) for at in range(len(episode.faults))],
-        "healthy": not episode.faults,
-        "cadence_seconds": episode.cadence,
-        "nodes": episode.job.nodes,
-        "gpus": episode.job.gpus,
-        "layout": episode.job.layout.value,
-        "step_seconds": round(episode.job.step_seconds, 3),
-        "start": episode.start,
-        "nuisances": episode.nuisances.names,
-        "roles": episode.has_roles,
+        "kind": episode.plan.kind.value,
+        "faults": [_told(episode, at) for at in range(len(episode.plan.faults))],
+        "healthy": not episode.plan.faults,
+        "cadence_seconds": episode.plan.scrape.cadence,
+        "nodes": episode.plan.job.nodes,
+        "gpus": episode.plan.job.gpus,
+        "layout": episode.plan.job.layout.value,
+        "step_seconds": round(episode.plan.job.step_seconds, 3),
+        "start": episode.plan.start,
+        "nuisances": episode.plan.nuisances.names,
+        "roles": episode.plan.has_roles,
         "entities": sorted(episode.entities),
     }
 
 
 def _told(episode: Episode, at: int) -> dict[str, Any]:
-    fault, seen = episode.faults[at], episode.seen[at]
+    fault, seen = episode.plan.faults[at], episode.seen[at]
 
     def unix(seconds: float | None) -> float | None:
-        return None if seconds is None else round(episode.start + seconds, 3)
+        return None if seconds is None else round(episode.plan.start + seconds, 3)
 
     symptoms = None if fault.halted_at is None else round(fault.halted_at - fault.onset, 3)
     return {

@@ -17,17 +17,20 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.other_physics.episode import EpisodeKind, make_episode
+from benchmarks.other_physics.episode import make_episode
+from benchmarks.other_physics.plan import EpisodeKind
 from benchmarks.other_physics.recording import write_recording
 
 _MIXTURE = (
-    *(EpisodeKind.SINGLE,) * 8,
+    *(EpisodeKind.SINGLE,) * 6,
     *(EpisodeKind.HEALTHY,) * 4,
     *(EpisodeKind.FAILSTOP,) * 2,
     *(EpisodeKind.SEVERAL,) * 2,
     *(EpisodeKind.SMALL,) * 2,
     EpisodeKind.GROUP,
     EpisodeKind.CADENCE5,
+    EpisodeKind.CADENCE15,
+    EpisodeKind.CADENCE30,
 )
 
 
@@ -41,14 +44,15 @@ class Order:
     largest: int
 
 
-def orders(asked: argparse.Namespace) -> list[Order]:
-    """What was asked for."""
+def orders(
+    out: Path, episodes: int, seed: int, kind: str | None = None, largest: int = 128
+) -> list[Order]:
+    """Episodes of one kind, or of a mixture of all."""
     made = []
-    for number in range(asked.episodes):
-        kind = EpisodeKind(asked.kind) if asked.kind else _MIXTURE[number % len(_MIXTURE)]
-        seed = asked.seed * 100_000 + number
-        folder = asked.out / f"{number:04d}-{kind.value}"
-        made.append(Order(kind, seed, folder, asked.largest))
+    for number in range(episodes):
+        its_kind = EpisodeKind(kind) if kind else _MIXTURE[number % len(_MIXTURE)]
+        folder = out / f"{number:04d}-{its_kind.value}"
+        made.append(Order(its_kind, seed * 100_000 + number, folder, largest))
     return made
 
 
@@ -57,9 +61,9 @@ def make(order: Order) -> str:
     begun = time.process_time()
     episode = make_episode(order.kind, order.seed, order.largest)
     write_recording(episode, order.folder, order.seed)
-    what = ", ".join(f"{one.kind} ({one.mechanism})" for one in episode.faults) or "healthy"
+    what = ", ".join(f"{one.kind} ({one.mechanism})" for one in episode.plan.faults) or "healthy"
     spent = time.process_time() - begun
-    return f"{order.folder.name}: {episode.job.name}: {what}; {spent:.1f} s"
+    return f"{order.folder.name}: {episode.plan.job.name}: {what}; {spent:.1f} s"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--largest", type=int, default=128, help="nodes of the largest job")
     parser.add_argument("--processes", type=int, default=1)
     asked = parser.parse_args(arguments)
-    todo = orders(asked)
+    todo = orders(asked.out, asked.episodes, asked.seed, asked.kind, asked.largest)
     if asked.processes == 1:
         for order in todo:
             sys.stderr.write(make(order) + "\n")

@@ -67,15 +67,16 @@ def _groups(job: Job, fault: Fault, entity: str) -> list[Indices]:
     """What is compared: first what is hit, then each of its peers."""
     hit = fault.nodes[0]
     stage = job.stage_of(hit)
-    peers = [n for n in range(job.nodes) if n not in fault.nodes and job.stage_of(n) == stage]
+    others = [node for node in range(job.nodes) if node not in fault.nodes]
+    peers = [node for node in others if job.stage_of(node) == stage] or others
     if entity == "node":
         return [np.array([node]) for node in (hit, *peers)]
     if fault.gpu is None:
         return [job.ranks_of(node) for node in (hit, *peers)]
     rank = hit * job.gpus + fault.gpu
     sisters = [one for one in job.ranks_of(hit) if one != rank]
-    others = [one for node in peers for one in job.ranks_of(node)]
-    return [np.array([one]) for one in (rank, *sisters, *others)]
+    far = [one for node in peers for one in job.ranks_of(node)]
+    return [np.array([one]) for one in (rank, *sisters, *far)]
 
 
 def _departure(
