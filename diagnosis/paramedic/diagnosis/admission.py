@@ -30,24 +30,20 @@ class Admission:
     odds_factor: Odds = no_past
 
     def admits(self, finding: Finding) -> bool:
-        """Whether the finding may be told."""
-        return not self.plan.covers(finding.node, finding.detected_at.timestamp())
-
-    def admit(self, finding: Finding) -> Finding | None:
-        """The finding as it may be told; None where nothing may be said now."""
-        node, second = finding.node, finding.detected_at.timestamp()
-        if self.admits(finding):
-            is_of_now = node is not None and finding.fault is not Fault.NODE_FAILURE_RATE
-            factor = self.odds_factor(node, second) if node is not None and is_of_now else 1.0
-            return finding if factor == 1.0 else _weighed(finding, factor)
+        """Whether the finding may be told now; a failure that may not is remembered."""
+        node = finding.node
+        if not self.plan.covers(node, finding.detected_at.timestamp()):
+            return True
         if node is not None and finding.phase is Phase.FAILED:
             self.plan.note_stop(node)
-        return None
+        return False
 
-
-def _weighed(finding: Finding, factor: float) -> Finding:
-    """The finding with its odds multiplied."""
-    if not 0 < finding.confidence < 1:
-        return finding
-    odds = factor * finding.confidence / (1 - finding.confidence)
-    return replace(finding, confidence=round(odds / (1 + odds), 4))
+    def weighed(self, finding: Finding) -> Finding:
+        """The finding with the confidence that the past of its node gives it."""
+        if finding.node is None or finding.fault is Fault.NODE_FAILURE_RATE:
+            return finding
+        factor = self.odds_factor(finding.node, finding.detected_at.timestamp())
+        if factor == 1.0 or not 0 < finding.confidence < 1:
+            return finding
+        odds = factor * finding.confidence / (1 - finding.confidence)
+        return replace(finding, confidence=round(odds / (1 + odds), 4))

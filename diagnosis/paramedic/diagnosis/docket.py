@@ -65,14 +65,15 @@ class Docket:
 
     def would_change(self, finding: Finding) -> bool:
         """Whether this finding is news: nothing of its kind is open there, or something lesser."""
-        return self._admission.admits(finding) and self._is_news(finding)
+        known = self._open.get(finding.subject) or self._lost_with_others(finding)
+        is_news = known is None or is_worse(finding.fault, known.fault)
+        return self._admission.admits(finding) and is_news
 
     def report(self, finding: Finding) -> tuple[Verdict, ...]:
         """The verdict that fires or gets worse by this finding; nothing when it is no news."""
-        admitted = self._admission.admit(finding)
-        if admitted is None or not self._is_news(admitted):
+        if not self.would_change(finding):
             return ()
-        finding = admitted
+        finding = self._admission.weighed(finding)
         known = self._open.get(finding.subject)
         verdict = _firing(self._job, finding) if known is None else _worse(known, finding)
         self._open[finding.subject] = verdict
@@ -87,10 +88,11 @@ class Docket:
         if known is None:
             return self.report(finding)
         is_lost = known.fault is Fault.GPU_CARD_DROP and finding.fault is not Fault.GPU_CARD_DROP
-        admitted = self._admission.admit(finding)
-        if is_lost or admitted is None or _tells(known) == _tells(admitted):
+        is_same = is_lost or _tells(known) == _tells(finding)
+        if not self._admission.admits(finding) or is_same:
             return ()
-        self._open[finding.subject] = verdict = _worse(known, admitted)
+        weighed = self._admission.weighed(finding)
+        self._open[finding.subject] = verdict = _worse(known, weighed)
         return (verdict,)
 
     def widen(
@@ -147,10 +149,6 @@ class Docket:
         """Resolves everything: the job is over."""
         reason = "the job has finished"
         return tuple(v for one in list(self._open) for v in self._clear(one, at, reason))
-
-    def _is_news(self, finding: Finding) -> bool:
-        known = self._open.get(finding.subject) or self._lost_with_others(finding)
-        return known is None or is_worse(finding.fault, known.fault)
 
     def _lost_with_others(self, finding: Finding) -> Verdict | None:
         """The verdict about a node that has lost several cards, if this is one of them."""

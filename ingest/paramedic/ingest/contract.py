@@ -162,6 +162,8 @@ class EventKind(StrEnum):
     CHECKPOINT = "checkpoint"
     """`result`: saved, failed, loaded."""
     MAINTENANCE = "maintenance"
+    """`change`: declared, began, ended; `id`, `begins` and `ends` (RFC 3339), `reason`. Without a
+    node it is about the whole job."""
     JOB_STATE = "job_state"
     """`state`: one of JobState; `sampling_seconds` where the job's telemetry is slower than 1 s."""
     TELEMETRY = "telemetry"

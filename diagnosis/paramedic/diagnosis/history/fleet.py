@@ -145,6 +145,7 @@ class FleetHistory:
             self._failures[node] = [one for one in failures if one.second >= oldest]
         self._failures = {node: kept for node, kept in self._failures.items() if kept}
         self._spans = {
-            job: {node: span for node, span in spans.items() if span.last >= oldest}
+            job: kept
             for job, spans in self._spans.items()
+            if (kept := {node: span for node, span in spans.items() if span.last >= oldest})
         }
