@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from diagnosis.benchmark.staged import BEGIN, alarm, facts, fault
+from paramedic.diagnosis.benchmark.bars import Bar
 from paramedic.diagnosis.benchmark.bootstrap import Comparison
 from paramedic.diagnosis.benchmark.guard import Line, guard_lines, minder_lines, promise_lines
 from paramedic.diagnosis.benchmark.outcome import Outcome, judge
@@ -156,6 +157,18 @@ def test_a_report_holds_when_all_of_its_conditions_do() -> None:
     assert a_report(Line("a", holds=True)).holds
     assert not a_report(Line("a", holds=True), Line("b", holds=False)).holds
     assert not a_report(real=replace(REAL, holds=False)).holds
+
+
+def test_a_bar_that_is_missed_breaks_a_full_run_and_one_that_is_not_measured_does_not() -> None:
+    missed = replace(a_report(), bars=(Bar("a", 0.1, 0.5), Bar("b", None, 0.5)))
+    assert missed.holds
+    full = replace(missed, is_bound=True)
+    assert not full.holds
+    assert [bar.words for bar in full.missed] == ["a"]
+    assert list(lines_of(full))[-2:] == [
+        "bar: a: 0.1 (at least 0.5): MISSED", "bar: b: not measured (at least 0.5)",
+    ]  # fmt: skip
+    assert [one["holds"] for one in full.to_json()["bars"]] == [False, None]  # type: ignore[attr-defined]
 
 
 def test_a_row_that_examined_a_share_stands_below_beside_ours_on_the_same_episodes() -> None:

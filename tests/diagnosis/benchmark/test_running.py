@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from diagnosis.benchmark.staged import Heard, Seeing, StagedSource, silent
-from paramedic.diagnosis.benchmark.episodes import Drawn, Part
+from diagnosis.benchmark.staged import Heard, Seeing, StagedSource, history, silent
+from paramedic.diagnosis.benchmark.episodes import Drawn, Episode, Part
 from paramedic.diagnosis.benchmark.errors import ResultsError
 from paramedic.diagnosis.benchmark.ledger import ResultsLedger
 from paramedic.diagnosis.benchmark.report import Report, report_on, score
@@ -55,9 +55,9 @@ def test_it_trains_once_and_examines_validation_and_test(tmp_path: Path) -> None
 
 
 def test_who_may_share_what_is_learnt_is_trained_together() -> None:
-    names = ("paramedic", "minder", "max_z", "minder_raw", "paramedic_no_network")
+    names = ("paramedic", "minder", "max_z", "minder_raw", "paramedic_no_network", "paramedic@5s")
     assert sharing([Seeing(name) for name in names]) == [
-        ["paramedic", "paramedic_no_network"], ["minder", "minder_raw"], ["max_z"],
+        ["paramedic", "paramedic_no_network", "paramedic@5s"], ["minder", "minder_raw"], ["max_z"],
     ]  # fmt: skip
 
 
@@ -88,6 +88,44 @@ def test_variants_examine_a_share_and_are_compared_on_it(tmp_path: Path) -> None
     report = report_on(ledger, names, DRAWN, wants_proof=False)
     assert [row.episodes for row in report.rows] == [2, 1]
     assert report.comparisons["paramedic_blind"].difference == 1.0
+
+
+class Sleepy(Seeing):
+    """The product on episodes that it sees as healthy; the third means nothing to it."""
+
+    def disturb(self, episode: Episode) -> Episode | None:
+        if episode.facts.name == "test-3":
+            return None
+        return replace(episode, history=history(seed=7))
+
+
+class Disturbing(StagedSource):
+    """Whose faulty test jobs are examined disturbed, too."""
+
+    def draw(self, part: Part) -> Sequence[Drawn]:
+        is_test = part is Part.TEST
+        return [
+            replace(one, is_for_disturbed=is_test and at % 2 == 1)
+            for at, one in enumerate(super().draw(part))
+        ]
+
+
+def test_the_product_is_held_against_itself_on_disturbed_episodes_and_has_no_row_there(
+    tmp_path: Path,
+) -> None:
+    source, ledger = Disturbing(), ResultsLedger(tmp_path, DRAWN)
+    detectors = [Seeing(thresholds=(0.5,)), Sleepy("paramedic@5s", thresholds=(0.5,))]
+    heard = Heard()
+    run(source, detectors, ledger, LoneCrew(source), heard)
+    report = report_on(ledger, [one.name for one in detectors], DRAWN, wants_proof=True)
+    assert [row.detector for row in report.rows] == ["paramedic"]
+    (cost,) = report.disturbed
+    assert (cost.name, cost.episodes, cost.f1_loss) == ("5s", 1, 1.0)
+    assert "5s: F1 lost" in [bar.words for bar in report.missed]
+    assert not report.holds
+    assert dict(heard.stages)["examining"] == 4  # one threshold alone: nothing to validate
+    run(source, detectors, ledger, LoneCrew(source), heard)
+    assert len(heard.stages) == 2  # what means nothing is not asked again
 
 
 def test_minder_s_variants_are_held_against_it_on_all_episodes(tmp_path: Path) -> None:

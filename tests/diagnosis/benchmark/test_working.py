@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from paramedic.diagnosis.benchmark.ledger import ResultsLedger
 from paramedic.diagnosis.benchmark.running import ProcessCrew, run
 from paramedic.diagnosis.benchmark.working import Worker
 from paramedic.models.detection import MarkedHistory
+from paramedic.models.history import JobHistory
 
 TEST = StagedSource().draw(Part.TEST)[1]
 
@@ -49,6 +50,19 @@ def test_training_jobs_are_lived_once_for_all_detectors() -> None:
     assert [one.name for one in trained] == ["paramedic", "other"]
     assert source.lived == [f"train-{n}" for n in range(4)]
     assert (seeing.learned_from, other.learned_from) == ([4], [4])
+
+
+class Untaught(Seeing):
+    """Comes as it is."""
+
+    def train(self, histories: Iterable[JobHistory]) -> None:
+        """Nothing to learn."""
+
+
+def test_training_jobs_are_not_lived_for_those_who_learn_nothing() -> None:
+    source = Counting()
+    Worker(source, [Untaught()]).train(["paramedic"])
+    assert source.lived == []
 
 
 def test_an_episode_is_lived_once_for_all_detectors_and_each_pays_its_own_time() -> None:

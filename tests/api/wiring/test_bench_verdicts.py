@@ -1,0 +1,97 @@
+"""`paramedic bench verdicts` and `soak`: mistakes in a line, and what is told where."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from diagnosis.benchmark.told import SLOW, recorded
+from diagnosis.synthetic import node_name
+from paramedic.api.command_line.dispatch import dispatch
+from paramedic.api.command_line.surroundings import Surroundings
+from paramedic.api.wiring.bench_soak import SoakRequest, bench_soak
+from paramedic.diagnosis.benchmark.ledger import ResultsLedger
+from paramedic.diagnosis.benchmark.provenance import makers_of
+from paramedic.diagnosis.benchmark.soak import soak_source
+from paramedic.diagnosis.benchmark.verdicts.detector import VerdictDetector
+
+ALONE = ("--workers", "1")
+
+
+def told(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    code = dispatch(["bench", *arguments], Surroundings(folder, {}, out, err))
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_recordings_are_tried_and_told_as_a_table(tmp_path: Path) -> None:
+    recorded(tmp_path / "r" / "slow", SLOW.batches())
+    code, output, errors = told(tmp_path, "verdicts", "--recordings", "r", *ALONE)
+    assert (code, output) == (0, "")
+    assert "trying: 1 of 1" in errors
+    assert "all: 1 episodes, precision 1.000, recall 1.000" in errors
+
+
+def test_each_episode_is_a_line_of_json(tmp_path: Path) -> None:
+    recorded(tmp_path / "slow", SLOW.batches())
+    _code, output, _errors = told(
+        tmp_path, "verdicts", "--recordings", ".", "--format", "json", *ALONE
+    )
+    (line,) = output.splitlines()
+    fields = json.loads(line)
+    assert (fields["hits"], fields["false_alarms"], fields["misses"]) == (1, 0, 0)
+    assert fields["accusations"][0]["node"] == node_name(2)
+    assert fields["episode"]["name"] == "slow"
+
+
+@pytest.mark.parametrize(
+    ("truth", "words"),
+    [(None, "holds no recording with a truth.json"), ({}, "does not say what was broken")],
+)
+def test_recordings_that_cannot_be_tried_are_one_line(
+    tmp_path: Path, truth: object, words: str
+) -> None:
+    if truth is not None:
+        recorded(tmp_path / "slow", SLOW.batches()[:5], truth)
+    code, output, errors = told(tmp_path, "verdicts", "--recordings", ".", *ALONE)
+    assert (code, output) == (2, "")
+    assert words in errors.splitlines()[-1]
+
+
+@pytest.mark.long  # reads all code for its digest
+def test_a_soak_that_is_complete_runs_nothing_again_and_tells(tmp_path: Path) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    request = SoakRequest(job_hours=0, seed=0, out=tmp_path / "soak", workers=1)
+    assert bench_soak(request, True, out, err) == 0
+    assert "0 false alarms in 0.0 of 0 healthy job-hours" in err.getvalue()
+    assert json.loads(out.getvalue())["holds"]
+
+
+@pytest.mark.long  # reads all code for its digest
+def test_a_soak_in_the_folder_of_another_is_refused(tmp_path: Path) -> None:
+    ResultsLedger(tmp_path / "soak", soak_source(1, 0).drawn(), makers_of([VerdictDetector()]))
+    code, _output, errors = told(tmp_path, "soak", "--healthy-hours", "2", "--out", "soak", *ALONE)
+    assert code == 2
+    assert "holds the results of another run" in errors
+
+
+@pytest.mark.connected
+def test_a_soak_that_is_broken_off_tells_how_far_it_has_come(tmp_path: Path) -> None:
+    """Twenty minutes of a healthy job are lived and examined, then Ctrl-C."""
+
+    class Impatient(io.StringIO):
+        def write(self, text: str) -> int:
+            if "examining: 1 of 3" in text and not self.getvalue().count("Ctrl-C"):
+                super().write("Ctrl-C\n")
+                raise KeyboardInterrupt
+            return super().write(text)
+
+    err = Impatient()
+    request = SoakRequest(job_hours=1, seed=0, out=tmp_path / "soak", workers=1)
+    with pytest.raises(KeyboardInterrupt):
+        bench_soak(request, False, io.StringIO(), err)
+    assert " in 0.3 of 1 healthy job-hours" in err.getvalue().splitlines()[-1]
