@@ -51,6 +51,14 @@ def test_a_second_gives_means_over_its_steps() -> None:
     }
 
 
+def test_a_loss_that_is_no_number_is_told_as_infinite() -> None:
+    second = SecondOfSteps()
+    second.add(times(7))
+    second.add(times(8, loss=math.nan, gradient_norm=math.nan))
+    values = second.drain()
+    assert values["loss"] == values["gradient_norm"] == math.inf
+
+
 def test_a_second_without_a_step_tells_the_newest_step_only() -> None:
     second = SecondOfSteps()
     assert second.drain() == {}

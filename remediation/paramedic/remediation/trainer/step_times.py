@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -73,8 +74,8 @@ def _means(steps: list[StepTimes]) -> dict[str, float]:
             for times in steps
             if times.samples is not None and times.step_seconds > 0
         ],
-        "loss": _known(times.loss for times in steps),
-        "gradient_norm": _known(times.gradient_norm for times in steps),
+        "loss": _told(times.loss for times in steps),
+        "gradient_norm": _told(times.gradient_norm for times in steps),
         "learning_rate": _known(times.learning_rate for times in steps),
         "global_batch_size": [
             times.samples * times.world_size for times in steps if times.samples is not None
@@ -91,6 +92,11 @@ def _means(steps: list[StepTimes]) -> dict[str, float]:
 
 def _known(values: Iterable[float | None]) -> list[float]:
     return [value for value in values if value is not None]
+
+
+def _told(values: Iterable[float | None]) -> list[float]:
+    """What is known; what is no number is infinite, for NaN means "not observed" further on."""
+    return [math.inf if math.isnan(value) else value for value in _known(values)]
 
 
 def _mean(values: Iterable[float]) -> float:
