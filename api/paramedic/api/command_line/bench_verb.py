@@ -158,7 +158,7 @@ def _out(call: Call, default: str) -> Path:
 
 BENCH = Verb(
     name="bench",
-    summary="compare detectors of faulty machines on the same episodes",
+    summary="compare detectors of faulty machines, try the verdicts, soak",
     teaching=_TEACHING,
     add_flags=_add_flags,
     packages=_packages,
