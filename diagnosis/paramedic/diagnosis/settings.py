@@ -79,9 +79,10 @@ class StragglerSettings:
     """How often a rank really becomes slow; with the rate above it gives the confidence."""
     allowance: float = 1.0
     """A deviation below this (in robust standard deviations) speaks for a rank, not against it."""
-    largest_deviation: float = 6.5
-    """One slot counts at most so much (in robust standard deviations), however far out it is: four
-    slots are the least that can decide, and a glitch of three does not."""
+    largest_deviation: float = 5.3
+    """One slot counts at most so much (in robust standard deviations), however far out it is: five
+    slots are the least that can decide. With 6.5 four would do, and noise with heavy tails would
+    alarm three times as often as stated."""
     noise_correlation: float = 0.4
     """Correlation of a healthy rank's noise from one second to the next (0..1) that is assumed at
     least; where a job's ranks are seen to wander more, more evidence is wanted."""
