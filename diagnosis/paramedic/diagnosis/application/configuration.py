@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.application.reading import JobSlot
     from paramedic.diagnosis.application.settings import ApplicationSettings
 
-_KEPT = 32
+_KEPT = {"learning_rate": 8, "global_batch_size": 32}
+"""Rates are smooth; batches may differ from step to step."""
 _LEAST_KNOWN = 6
 """Values before a jump can be told from the beginning of a warm-up."""
 _STAYS_WITHIN = 1.25
@@ -53,12 +54,15 @@ class JumpWatch:
     settings: ApplicationSettings
     jump: Jump | None = None
     """What has not been undone or accepted."""
-    _before: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    _before: deque[float] = field(init=False)
     _after: list[float] = field(default_factory=list)
     """Values since what may be a jump."""
     _since: int = 0
     _highest: float = 0.0
     _back: int = 0
+
+    def __post_init__(self) -> None:
+        self._before = deque(maxlen=_KEPT[self.metric])
 
     def restart(self) -> None:
         """The job begins anew: any value is the right one."""

@@ -45,9 +45,11 @@ class FlowWatch:
     _slot: JobSlot | None = None
 
     def __post_init__(self) -> None:
-        self.loading = Rise(RiseRule(_SHARE, _SHARE_RISE))
+        rate = self.settings.false_alarms_per_job_day / SERIES
+        calm = self.settings.healthy_observations_to_resolve
+        self.loading = Rise(RiseRule(_SHARE, _SHARE_RISE, rate, calm))
         least = -math.log(1 - self.settings.least_drop_share)
-        self.slowness = Rise(RiseRule(_PACE, least))
+        self.slowness = Rise(RiseRule(_PACE, least, rate, calm))
 
     def restart(self) -> None:
         """Another stretch of training has begun."""
@@ -55,8 +57,8 @@ class FlowWatch:
         self.slowness.restart()
         self._metric = ""
 
-    def follow(self, slot: JobSlot, *, is_stalled: bool, is_slow: bool) -> bool:
-        """Take a slot in; whether it says anything new. The flags say what is told already."""
+    def follow(self, slot: JobSlot) -> bool:
+        """Take a slot in; whether it says anything new."""
         if slot.step == self._step:
             return False
         self._step = slot.step if not math.isnan(slot.step) else self._step
@@ -64,10 +66,10 @@ class FlowWatch:
         if not math.isnan(slot.loading_share):
             share = math.log(max(slot.loading_share, _LEAST_SHARE))
             counts = slot.loading_share >= self.settings.least_stall_share
-            self.loading.add(share, slot.second, counts=counts, learn=not is_stalled)
+            self.loading.add(share, slot.second, counts=counts)
         pace = self._pace(slot)
         if not math.isnan(pace):
-            self.slowness.add(pace, slot.second, learn=not is_slow)
+            self.slowness.add(pace, slot.second)
         return True
 
     def is_fed(self) -> bool:
@@ -80,8 +82,8 @@ class FlowWatch:
 
     def stall(self) -> Claim | None:
         """Most ranks wait for data."""
-        slot, rate = self._slot, self.settings.false_alarms_per_job_day / SERIES
-        if slot is None or not self.loading.is_beyond(rate):
+        slot = self._slot
+        if slot is None or not self.loading.is_on:
             return None
         seconds = slot.second - self.loading.since
         share = math.exp(self.loading.usual + self.loading.mean_rise)
@@ -104,8 +106,8 @@ class FlowWatch:
 
     def drop(self) -> Claim | None:
         """The whole job is slower than it was."""
-        slot, rate = self._slot, self.settings.false_alarms_per_job_day / SERIES
-        if slot is None or not self.slowness.is_beyond(rate):
+        slot = self._slot
+        if slot is None or not self.slowness.is_on:
             return None
         lost = 1 - math.exp(-self.slowness.mean_rise)
         seconds = slot.second - self.slowness.since
@@ -139,7 +141,7 @@ class FlowWatch:
     ) -> Claim:
         slot, settings = self._slot, self.settings
         assert slot is not None  # something has been followed
-        surplus = rise.score - rise.level(settings.false_alarms_per_job_day / SERIES)
+        surplus = rise.score - rise.level
         return Claim(
             fault,
             severity,

@@ -45,21 +45,20 @@ class LearningWatch:
     _slot: JobSlot | None = None
 
     def __post_init__(self) -> None:
-        self.loss = Rise(RiseRule(_LOSS, math.log(self.settings.least_loss_ratio)))
-        self.gradient = Rise(RiseRule(_GRADIENT, math.log(self.settings.least_gradient_ratio)))
+        rate = self.settings.false_alarms_per_job_day / SERIES
+        calm = self.settings.healthy_steps_to_resolve
+        least = math.log(self.settings.least_loss_ratio)
+        self.loss = Rise(RiseRule(_LOSS, least, rate, calm))
+        least = math.log(self.settings.least_gradient_ratio)
+        self.gradient = Rise(RiseRule(_GRADIENT, least, rate, calm))
 
     @property
     def is_well(self) -> bool:
         """Whether the training has been as usual for long enough."""
         return self._calm >= self.settings.healthy_steps_to_resolve
 
-    def settle(self) -> None:
-        """What was told is over."""
-        self.loss.settle()
-        self.gradient.settle()
-
-    def follow(self, slot: JobSlot, *, is_open: bool) -> bool:
-        """Take a slot in; whether it says anything new. `is_open`: a trouble of it is told."""
+    def follow(self, slot: JobSlot) -> bool:
+        """Take a slot in; whether it says anything new."""
         if math.isnan(slot.loss) and math.isnan(slot.gradient_norm):
             return False
         if slot.step == self._step:
@@ -69,7 +68,7 @@ class LearningWatch:
             self.gradient.restart()
         self._step = slot.step if not math.isnan(slot.step) else self._step
         self._slot = slot
-        self._take(slot, learn=not is_open)
+        self._take(slot)
         return True
 
     def claim(self) -> Claim | None:
@@ -79,13 +78,13 @@ class LearningWatch:
             return None
         return self._no_number(slot) or self._too_high(slot)
 
-    def _take(self, slot: JobSlot, *, learn: bool) -> None:
+    def _take(self, slot: JobSlot) -> None:
         calm = True
         if math.isfinite(slot.loss):
-            self.loss.add(self._scaled(slot.loss), slot.second, learn=learn)
+            self.loss.add(self._scaled(slot.loss), slot.second)
             calm = self.loss.calm > 0 or math.isnan(self.loss.usual)
         if math.isfinite(slot.gradient_norm) and slot.gradient_norm > 0:
-            self.gradient.add(math.log(slot.gradient_norm), slot.second, learn=learn)
+            self.gradient.add(math.log(slot.gradient_norm), slot.second)
             calm = calm and (self.gradient.calm > 0 or math.isnan(self.gradient.usual))
         is_number = not (math.isinf(slot.loss) or math.isinf(slot.gradient_norm))
         self._calm = self._calm + 1 if calm and is_number else 0
@@ -119,11 +118,9 @@ class LearningWatch:
         )
 
     def _too_high(self, slot: JobSlot) -> Claim | None:
-        rate = self.settings.false_alarms_per_job_day / SERIES
-        levels = self.loss.level(rate), self.gradient.level(rate)
-        surpluses = [self.loss.score - levels[0], self.gradient.score - levels[1]]
+        surpluses = [one.score - one.level for one in (self.loss, self.gradient)]
         if min(self.loss.score, self.gradient.score) > 0:
-            together = max(levels)
+            together = max(self.loss.level, self.gradient.level)
             # The sum of two such scores has a tail that is heavier by this.
             both = self.loss.score + self.gradient.score - together - math.log(1 + together)
             surpluses.append(both)

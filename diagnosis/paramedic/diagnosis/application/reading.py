@@ -68,7 +68,11 @@ def _median(values: NDArray[np.float64] | None) -> float:
     >>> _median(np.array([1.0, np.nan, 3.0, 4.0]))
     3.0
     """
-    return math.nan if values is None else float(np.nanmedian(values))
+    if values is None:
+        return math.nan
+    known = np.sort(values)[: int(np.count_nonzero(values == values))]
+    middle = (known.size - 1) // 2
+    return float(known[middle] + known[known.size // 2]) / 2
 
 
 def _worst(values: NDArray[np.float64] | None) -> float:
@@ -82,5 +86,4 @@ def _share(part: NDArray[np.float64] | None, whole: NDArray[np.float64] | None) 
     if part is None or whole is None:
         return math.nan
     ratios = part[whole > 0] / whole[whole > 0]
-    known = ratios[~np.isnan(ratios)]
-    return float(np.median(known)) if known.size else math.nan
+    return _median(ratios) if np.any(ratios == ratios) else math.nan

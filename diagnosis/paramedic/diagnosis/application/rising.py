@@ -19,15 +19,20 @@ _MOST_PENDING = 4
 _MARK = 1.0
 _PRIOR_CLIMBS = 30.0
 _DAY_SECONDS = 86_400.0
+_RECENT = 30
+"""How far a rise has come is the mean of so many values, once there are as many."""
 
 
 @dataclass(frozen=True, slots=True)
 class RiseRule:
-    """What kind of series it is."""
+    """What kind of series it is, and when it is decided."""
 
     prior: Prior
     least_rise: float
     """Of the value; less does not matter."""
+    false_alarms_per_day: float
+    calm_to_settle: int
+    """So many values in a row that do not matter, and the rise is over."""
 
 
 @dataclass(slots=True)
@@ -39,15 +44,17 @@ class Rise:
     score: float = 0.0
     since: int = 0
     """The second in which the score left zero."""
+    is_decided: bool = False
+    """Whether the evidence has decided and the rise is not over; nothing is usual until then."""
     usual: float = math.nan
     """What a value was last measured against; NaN while nothing is known."""
     deviation: float = math.nan
     """How far the newest value is from it, in deviations."""
     calm: int = 0
     """Values in a row that did not matter."""
-    _sum: float = 0.0
+    _mean: float = 0.0
     _count: int = 0
-    """Of the values since the score left zero."""
+    """Of the last values since the score left zero."""
     _pending: list[float] = field(default_factory=list)
     _seen: int = 0
     _begun: int = 0
@@ -60,31 +67,30 @@ class Rise:
         self.past = Past(self.rule.prior)
 
     @property
-    def fold(self) -> float:
-        """How many nats of evidence are e times as rare as they should be."""
-        return max(1.0, self._excess / self._climbs)
+    def is_on(self) -> bool:
+        """Whether it is decided and goes on."""
+        return self.is_decided and self.calm == 0
 
     @property
     def mean_rise(self) -> float:
-        """By how much the values since the onset are above the usual."""
-        return self._sum / self._count - self.usual if self._count else 0.0
+        """By how much the last values since the onset are above the usual."""
+        return self._mean - self.usual if self._count else 0.0
 
-    def level(self, false_alarms_per_day: float) -> float:
-        """Where evidence decides, at this rate and at the pace of the series."""
+    @property
+    def level(self) -> float:
+        """Where evidence decides, at the tolerated rate and the pace of the series."""
         pace_seconds = max(1.0, (self._newest - self._begun) / max(1, self._seen - 1))
-        return math.log(_DAY_SECONDS / pace_seconds / false_alarms_per_day) * self.fold
+        values_per_day = _DAY_SECONDS / pace_seconds
+        fold = max(1.0, self._excess / self._climbs)
+        return math.log(values_per_day / self.rule.false_alarms_per_day) * fold
 
     def restart(self) -> None:
         """What was usual is so no longer; how the evidence climbs is not forgotten."""
         self.past = Past(self.rule.prior)
-        self._pending.clear()
-        self._fall(learn=False)
+        self._settle()
 
-    def add(self, value: float, second: int, *, counts: bool = True, learn: bool = True) -> None:
-        """Take a value in. Without `counts` it cannot matter; without `learn` it is not remembered.
-
-        The latter is for a series of which it is told that it is unwell: nothing of it is usual.
-        """
+    def add(self, value: float, second: int, *, counts: bool = True) -> None:
+        """Take a value in. Without `counts` it does not matter, however high it is."""
         self._begun, self._newest = (self._begun if self._seen else second), second
         self._seen += 1
         usual = self.past.usual()
@@ -96,37 +102,36 @@ class Rise:
         nats = usual.nats(value, *self._as_high(value)) if matters else 0.0
         self.calm = 0 if matters else self.calm + 1
         self._add_up(nats, value, second)
-        if learn:
+        if self.is_decided and self.calm >= self.rule.calm_to_settle:
+            self._settle()
+        if not self.is_decided:
             self._learn(value, is_odd=nats > _ALLOWANCE_NATS)
-
-    def is_beyond(self, false_alarms_per_day: float) -> bool:
-        """Whether the evidence decides."""
-        return self.score >= self.level(false_alarms_per_day)
-
-    def settle(self) -> None:
-        """The rise is over."""
-        self._pending.clear()
-        self._fall(learn=False)
 
     def _as_high(self, value: float) -> tuple[int, int]:
         known = [*self.past.values, *self._pending]
         return sum(one >= value for one in known), len(known)
 
     def _add_up(self, nats: float, value: float, second: int) -> None:
-        if self.score == 0 and nats > _ALLOWANCE_NATS:
-            self.since, self._sum, self._count = second, 0.0, 0
+        if self.score == 0 and nats > _ALLOWANCE_NATS and not self.is_decided:
+            self.since, self._mean, self._count = second, 0.0, 0
         self.score = max(0.0, self.score + nats - _ALLOWANCE_NATS)
         self._peak = max(self._peak, self.score)
-        if self.score > 0:
-            self._sum, self._count = self._sum + value, self._count + 1
-        else:
-            self._fall(learn=True)
+        self.is_decided = self.is_decided or self.score >= self.level
+        if self.score > 0 or self.is_decided:
+            self._count = min(self._count + 1, _RECENT)
+            self._mean += (value - self._mean) / self._count
+        elif self._peak > 0:
+            self._fall()
 
-    def _fall(self, *, learn: bool) -> None:
-        if learn and self._peak > _MARK:
+    def _fall(self) -> None:
+        """The evidence was none after all: learn how high such climbs."""
+        if self._peak > _MARK:
             self._climbs, self._excess = self._climbs + 1, self._excess + self._peak - _MARK
-        self.score = self._peak = self._sum = 0.0
-        self._count = 0
+        self._peak, self._count = 0.0, 0
+
+    def _settle(self) -> None:
+        self._pending.clear()
+        self.is_decided, self.score, self._peak, self._count = False, 0.0, 0.0, 0
 
     def _learn(self, value: float, *, is_odd: bool) -> None:
         if is_odd:

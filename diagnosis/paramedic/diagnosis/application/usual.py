@@ -29,6 +29,8 @@ _ONE_BELOW = 0.1587
 """Share of a normal distribution that lies more than one deviation below its middle."""
 _RISE_PER_VALUE = 1 / 64
 """The usual may rise by so much (in deviations), so that no slow rise becomes usual."""
+_NEWS_SHARE = 16
+"""New values that are fewer than this part of all change little."""
 _SETTLED = 64
 """Values after which the usual is known so well that it is held down."""
 
@@ -73,16 +75,25 @@ class Past:
     values: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
     _held: float = math.inf
     """How high the usual may be."""
+    _usual: Usual | None = None
+    _news: int = 0
+    """Values since it was worked out."""
 
     def learn(self, value: float) -> None:
         """Take a healthy value in."""
         self.values.append(value)
+        self._news += 1
 
     def usual(self) -> Usual | None:
-        """None while too little is known."""
+        """None while too little is known; of many values it is worked out only now and then."""
         count = len(self.values)
         if count < self.prior.least_values:
             return None
+        if self._usual is None or self._news > count // _NEWS_SHARE:
+            self._usual, self._news = self._worked_out(count), 0
+        return self._usual
+
+    def _worked_out(self, count: int) -> Usual:
         ordered = sorted(self.values)
         middle = _quantile(ordered, 0.5)
         below = middle - _quantile(ordered, _ONE_BELOW)
@@ -91,7 +102,8 @@ class Past:
         wander = _wander(self.values, middle, below)
         deviation = math.sqrt(variance * wander * (1 + _MEDIAN_ERROR / count))
         if count >= _SETTLED:
-            self._held = middle = min(middle, self._held + _RISE_PER_VALUE * math.sqrt(variance))
+            rise = self._news * _RISE_PER_VALUE * math.sqrt(variance)
+            self._held = middle = min(middle, self._held + rise)
         freedom = max(1, min(4, count - 2 + self.prior.freedom))
         return Usual(middle, max(deviation, 1e-9), freedom, ordered[-1])
 

@@ -82,10 +82,9 @@ class ApplicationWatch:
         self, slot: JobSlot, picture: JobPicture, docket: Docket
     ) -> Iterator[Verdict]:
         is_open = docket.known(None, Trouble.LEARNING) is not None
-        if not self.learning.follow(slot, is_open=is_open):
+        if not self.learning.follow(slot):
             return
         if is_open and self.learning.is_well:
-            self.learning.settle()
             reason = "loss and gradient are as usual again"
             yield from docket.clear(None, Trouble.LEARNING, moment(slot.second), reason)
         else:
@@ -106,16 +105,14 @@ class ApplicationWatch:
     def _judge_flow(self, slot: JobSlot, picture: JobPicture, docket: Docket) -> Iterator[Verdict]:
         is_stalled = docket.known(None, Trouble.INPUT) is not None
         is_slow = docket.known(None, Trouble.PACE) is not None
-        if not self.flow.follow(slot, is_stalled=is_stalled, is_slow=is_slow):
+        if not self.flow.follow(slot):
             return
         now, stall, drop = moment(slot.second), self.flow.stall(), self.flow.drop()
         if is_stalled and self.flow.is_fed():
-            self.flow.loading.settle()
             yield from docket.clear(None, Trouble.INPUT, now, "data come as usual again")
         elif stall is not None and not self._is_explained(stall, docket):
             yield from self._tell(stall, picture, docket)
         if is_slow and self.flow.is_fast():
-            self.flow.slowness.settle()
             yield from docket.clear(None, Trouble.PACE, now, "the job is as fast as usual again")
         elif drop is not None and not self._is_explained(drop, docket):
             yield from self._tell(drop, picture, docket)
