@@ -141,6 +141,8 @@ def test_a_disturbance_costs_what_is_lost_on_the_same_episodes() -> None:
     cost = disturbance("5s", disturbed, plain)
     assert (cost.episodes, cost.f1_undisturbed, cost.delay_p50_seconds) == (2, 1.0, 11.0)
     assert cost.f1_loss == pytest.approx(1 - 2 / 3)
+    assert cost.f1_loss_low is not None
+    assert cost.f1_loss_high is not None
     assert cost.f1_loss_low <= cost.f1_loss <= cost.f1_loss_high
     assert disturbance("5s", plain[:2], plain).f1_loss == 0.0
 

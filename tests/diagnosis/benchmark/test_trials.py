@@ -95,6 +95,16 @@ def test_what_went_wrong_is_told_and_what_went_well_is_not() -> None:
     assert "well:" not in told
 
 
+def test_recordings_of_harder_sorts_are_held_against_those_of_the_usual_ones() -> None:
+    usual = tried(facts(fault(1), name="a", setting="single"), alarm(60, 1))
+    slow = tried(facts(fault(1), name="b", setting="cadence15"))
+    told = list(table_of([usual, slow]))
+    assert "bar: one fault: F1: 1 (at least 0.95): held" in told
+    assert "bar: 15s: F1 lost: 1 (at most 0.06): MISSED" in told
+    assert not [line for line in told if "not measured" in line]
+    assert any(line.startswith("15s ") and "+1.000" in line for line in told)
+
+
 def test_what_was_said_of_a_job_s_end_can_be_left_aside() -> None:
     known = facts(fault(1, halted_at=BEGIN + 100))
     one = tried(known, alarm(60, 1), alarm(99, 0), alarm(100, 2))

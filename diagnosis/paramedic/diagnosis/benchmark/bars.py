@@ -16,7 +16,7 @@ _SLOWEST_SAMPLES, _SLOWEST_BASE_SECONDS = 3, 15
 _CADENCES = {5: 0.03, 15: 0.06, 30: 0.10}
 """The most that F1 may lose at a cadence of so many seconds."""
 _LOSSES = {"no_roles": 0.03, "stages": 0.04, "few_samples": 0.04, "few_metrics": 0.04}
-_REAL = ("flight_recorder", "loss_curves")
+_REAL = ("flight_recorder", "healthy_loss_curves", "loss_spike")
 
 
 @dataclass(frozen=True, slots=True)

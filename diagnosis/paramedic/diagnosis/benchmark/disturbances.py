@@ -27,9 +27,9 @@ class Disturbance:
     f1_undisturbed: float
     """On the same episodes."""
     f1_loss: float
-    f1_loss_low: float
-    f1_loss_high: float
-    """95 % of resamples by job."""
+    f1_loss_low: float | None
+    f1_loss_high: float | None
+    """95 % of resamples by job; None where the episodes are not the same."""
     delay_p50_seconds: float | None
     delay_p90_seconds: float | None
 
@@ -44,18 +44,32 @@ def disturbance(
     """Of outcomes on disturbed episodes; those of the same episodes are taken of the others."""
     plain = {one.facts.name: one for one in undisturbed}
     same = [plain[one.facts.name] for one in disturbed]
-    counts, lost = Counts.of(disturbed), compare(same, disturbed)
-    delays = delays_of(disturbed)
+    lost = compare(same, disturbed)
+    return _beside(name, disturbed, same, (lost.low, lost.high))
+
+
+def unpaired(name: str, these: Sequence[Outcome], others: Sequence[Outcome]) -> Disturbance:
+    """Of episodes that are of a harder sort from the beginning, beside others of the usual sort."""
+    return _beside(name, these, others, (None, None))
+
+
+def _beside(
+    name: str,
+    disturbed: Sequence[Outcome],
+    plain: Sequence[Outcome],
+    interval: tuple[float | None, float | None],
+) -> Disturbance:
+    counts, f1, delays = Counts.of(disturbed), Counts.of(plain).f1, delays_of(disturbed)
     return Disturbance(
         name=name,
         episodes=len(disturbed),
         precision=counts.precision,
         recall=counts.recall,
         f1=counts.f1,
-        f1_undisturbed=Counts.of(same).f1,
-        f1_loss=lost.difference,
-        f1_loss_low=lost.low,
-        f1_loss_high=lost.high,
+        f1_undisturbed=f1,
+        f1_loss=f1 - counts.f1,
+        f1_loss_low=interval[0],
+        f1_loss_high=interval[1],
         delay_p50_seconds=quantile(delays, 0.5),
         delay_p90_seconds=quantile(delays, 0.9),
     )

@@ -67,12 +67,14 @@ def bar_lines(bars: Sequence[Bar]) -> Iterator[str]:
 
 
 def _cells(one: Disturbance) -> tuple[str, ...]:
+    low, high = one.f1_loss_low, one.f1_loss_high
+    interval = "" if low is None or high is None else f" ({low:+.3f} to {high:+.3f})"
     return (
         one.name,
         str(one.episodes),
         f"{one.f1:.3f}",
         f"{one.f1_undisturbed:.3f}",
-        f"{one.f1_loss:+.3f} ({one.f1_loss_low:+.3f} to {one.f1_loss_high:+.3f})",
+        f"{one.f1_loss:+.3f}{interval}",
         f"{one.precision:.3f}",
         f"{one.recall:.3f}",
         f"{seconds(one.delay_p50_seconds)}, {seconds(one.delay_p90_seconds)}",

@@ -40,28 +40,19 @@ def verdicts_on(curve: Sequence[CurveStep]) -> Iterator[tuple[float, Verdict]]:
             yield step.step, verdict
 
 
-def evaluate_healthy(folder: Path) -> RealSetRow:
-    """Judge the healthy curves. Raises RealSetError."""
+def evaluate(folder: Path) -> RealSetRow:
+    """Judge all curves. Raises RealSetError."""
     curves = {name: read_nanogpt(folder / "nanogpt_loss_curves", name) for name in _HEALTHY}
-    alarms = {name: len(_fired(curve)) for name, curve in curves.items()}
+    alarms = {f"{name}_alarms": len(_fired(curve)) for name, curve in curves.items()}
     steps = sum(len(curve) for curve in curves.values())
+    spike = _fired(read_megatron(folder / "bloom" / "megatron_iteration_lines.tsv", _SPIKE_RUN))
+    told = " ".join(f"{verdict.fault.value}@{step:.0f}" for step, verdict in spike)
+    is_right = len(spike) == 1 and int(spike[0][0]) in _SPIKE_STEPS
     return RealSetRow(
-        "healthy_loss_curves",
-        {"alarms": sum(alarms.values()), "steps": steps, **alarms},
-        "no alarm on healthy curves",
-        not any(alarms.values()),
-    )
-
-
-def evaluate_spike(folder: Path) -> RealSetRow:
-    """Judge BLOOM's run. Raises RealSetError."""
-    fired = _fired(read_megatron(folder / "bloom" / "megatron_iteration_lines.tsv", _SPIKE_RUN))
-    told = " ".join(f"{verdict.fault.value}@{step:.0f}" for step, verdict in fired)
-    return RealSetRow(
-        "loss_spike",
-        {"alarms": len(fired), "told": told or "nothing"},
-        "one alarm, in the spike",
-        len(fired) == 1 and int(fired[0][0]) in _SPIKE_STEPS,
+        "loss_curves",
+        {"healthy_steps": steps, **alarms, "spike_alarms": len(spike), "told": told or "nothing"},
+        "no alarm on the healthy curves, one on BLOOM's spike",
+        is_right and not any(alarms.values()),
     )
 
 

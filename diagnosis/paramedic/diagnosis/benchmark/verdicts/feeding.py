@@ -7,6 +7,7 @@ Rows go through the assembler of recordings, which costs a small part of what a 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from heapq import merge
 from typing import TYPE_CHECKING
@@ -45,12 +46,11 @@ def listen(detector: Detector, moments: Iterable[Moment]) -> Iterator[Said]:
     for moment in moments:
         fact = moment.fact
         if isinstance(fact, Event):
-            stream.seconds = max(stream.seconds, fact.timestamp.timestamp())
-            said = detector.record(fact)
+            said, now = detector.record(fact), fact.timestamp.timestamp()
         else:
-            said = detector.accept(fact, stream.see(fact))
+            said, now = detector.accept(fact, stream.see(fact)), 0.0
         for verdict in said:
-            yield Said(int(np.ceil(stream.seconds)) - 1, verdict)
+            yield Said(math.ceil(max(now, stream.seconds)) - 1, verdict)
 
 
 def moments(history: JobHistory) -> Iterator[Moment]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.benchmark.aligning import seconds
+from paramedic.diagnosis.benchmark.bars import bars_of
 from paramedic.diagnosis.benchmark.counts import Counts, quantile, ratio
+from paramedic.diagnosis.benchmark.disturbances import unpaired
 from paramedic.diagnosis.benchmark.guard import OURS
-from paramedic.diagnosis.benchmark.product_table import figure_lines
+from paramedic.diagnosis.benchmark.product_table import bar_lines, disturbed_lines, figure_lines
 from paramedic.diagnosis.benchmark.scoreboard import row_of
 from paramedic.diagnosis.contract import Fault
 
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
     from paramedic.diagnosis.benchmark.outcome import Found, Outcome
     from paramedic.diagnosis.benchmark.verdicts.trials import Tried
+
+_HARDER = {"cadence5": "5s", "cadence15": "15s", "cadence30": "30s", "small": "few_machines"}
+"""Sorts of recordings, and the disturbance that each stands for."""
 
 
 def table_of(tried: Sequence[Tried]) -> Iterator[str]:
@@ -28,10 +33,25 @@ def table_of(tried: Sequence[Tried]) -> Iterator[str]:
     settings = sorted({one.facts.setting for one in outcomes} - {""})
     for name in settings:
         yield _line(f"  {name}", [one for one in outcomes if one.facts.setting == name])
-    yield from figure_lines(row_of(OURS, "test", 0.0, outcomes))
+    yield from _figures_and_bars(outcomes)
     yield ""
     for one, outcome in zip(tried, outcomes, strict=True):
         yield from _mistakes(one, outcome)
+
+
+def _figures_and_bars(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Of episodes of the usual sorts; those of harder ones are held against them."""
+    usual = [one for one in outcomes if one.facts.setting not in _HARDER]
+    plain = [one for one in usual if len(one.found) == 1]
+    harder = [
+        unpaired(name, those, plain)
+        for setting, name in _HARDER.items()
+        if (those := [one for one in outcomes if one.facts.setting == setting])
+    ]
+    row = row_of(OURS, "test", 0.0, usual)
+    yield from figure_lines(row)
+    yield from disturbed_lines(harder)
+    yield from bar_lines([bar for bar in bars_of(row, harder, ()) if bar.holds is not None])
 
 
 def _by_kind(outcomes: Sequence[Outcome]) -> Iterator[str]:
