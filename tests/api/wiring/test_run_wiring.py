@@ -152,6 +152,7 @@ def test_the_tolerated_false_alarms_reach_every_pattern(tmp_path: Path) -> None:
     detector = diagnose_config(read_settings(tmp_path, environment, {})).detector
     assert detector.straggler.false_alarms_per_job_day == 0.5
     assert detector.departure.false_alarms_per_job_day == 0.5
+    assert detector.application.false_alarms_per_job_day == 0.5
 
 
 def test_recovery_settings_reach_launcher_and_remediation() -> None:

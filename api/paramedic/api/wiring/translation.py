@@ -50,6 +50,7 @@ def diagnose_config(settings: Settings) -> DiagnoseConfig:
 
     Raises PreflightError when the file of known errors cannot be used.
     """
+    from paramedic.diagnosis.application.settings import ApplicationSettings
     from paramedic.diagnosis.detector import DetectorConfig
     from paramedic.diagnosis.history.settings import HistorySettings
     from paramedic.diagnosis.maintenance.plan import MaintenanceSettings
@@ -81,6 +82,9 @@ def diagnose_config(settings: Settings) -> DiagnoseConfig:
                 false_alarms_per_job_day=detection.false_alarms_per_job_day
             ),
             departure=DepartureSettings(
+                false_alarms_per_job_day=detection.false_alarms_per_job_day
+            ),
+            application=ApplicationSettings(
                 false_alarms_per_job_day=detection.false_alarms_per_job_day
             ),
             known_errors=known_errors_in(settings),
