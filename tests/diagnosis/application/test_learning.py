@@ -112,6 +112,28 @@ def test_gradients_that_explode_come_first_and_the_loss_makes_it_worse() -> None
     assert worse[-1].fault is Fault.LOSS_DIVERGENCE
 
 
+def without(step: int, *, every: int = 1) -> dict[str, float]:
+    """Steps of which every so many-th tells its loss, until none does."""
+    absent = step >= 80 or step % every
+    return {"loss": math.nan, "gradient_norm": math.nan} if absent else {}
+
+
+def test_a_loss_that_is_not_told_any_more_while_steps_go_on_is_told_once() -> None:
+    training = Training()
+    training.go_on([*range(100)], without)
+    training.go_on(range(100, 110))
+    fired, resolved = training.said
+    assert (fired.fault, fired.onset.timestamp()) == (Fault.LOSS_DIVERGENCE, START + 80)
+    assert fired.detected_at.timestamp() - START <= 86
+    assert (fired.evidence[0].value, resolved.status) == (None, Status.RESOLVED)
+
+
+def test_a_loss_that_comes_now_and_then_may_be_absent_for_longer() -> None:
+    training = Training()
+    training.go_on(range(110), lambda step: without(step, every=8))
+    assert training.said == []
+
+
 def test_a_slot_that_repeats_a_step_says_nothing_new() -> None:
     training = Training()
     training.go_on(range(60))

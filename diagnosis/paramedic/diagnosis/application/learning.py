@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.application.claim import Claim, confidence_of, shown
 from paramedic.diagnosis.application.rising import Rise, RiseRule
+from paramedic.diagnosis.application.unsaid import Unsaid
 from paramedic.diagnosis.application.usual import Prior
 from paramedic.diagnosis.contract import Fault, Phase, Severity
 from paramedic.diagnosis.finding import moment
@@ -29,6 +30,8 @@ _LOSS = Prior(deviation=0.04, weight=2.0, least_values=5, freedom=0)
 _GRADIENT = Prior(deviation=0.5, weight=8.0, least_values=1)
 """Its norm varies by a factor of 1.1 to 2, and may begin to explode at once."""
 _NO_NUMBER = 0.99
+_UNSAID = 0.8
+"""Telemetry may lose it, too."""
 
 
 @dataclass(slots=True)
@@ -38,6 +41,8 @@ class LearningWatch:
     settings: ApplicationSettings
     loss: Rise = field(init=False)
     gradient: Rise = field(init=False)
+    unsaid: Unsaid = field(default_factory=Unsaid)
+    """Of loss and gradient together."""
     _step: float = -math.inf
     _is_linear: bool = False
     """A loss that is not always positive has no logarithm: then its own numbers are compared."""
@@ -59,8 +64,6 @@ class LearningWatch:
 
     def follow(self, slot: JobSlot) -> bool:
         """Take a slot in; whether it says anything new."""
-        if math.isnan(slot.loss) and math.isnan(slot.gradient_norm):
-            return False
         if slot.step == self._step:
             return False
         if slot.step < self._step:
@@ -68,7 +71,13 @@ class LearningWatch:
             self.gradient.restart()
         self._step = slot.step if not math.isnan(slot.step) else self._step
         self._slot = slot
-        self._take(slot)
+        is_told = not (math.isnan(slot.loss) and math.isnan(slot.gradient_norm))
+        if is_told or not math.isnan(slot.learning_rate):  # it comes the same way as the loss
+            self.unsaid.follow(slot.second, is_told=is_told)
+        if is_told:
+            self._take(slot)
+        else:
+            self._calm = 0
         return True
 
     def claim(self) -> Claim | None:
@@ -76,7 +85,7 @@ class LearningWatch:
         slot = self._slot
         if slot is None:
             return None
-        return self._no_number(slot) or self._too_high(slot)
+        return self._no_number(slot) or self._unsaid(slot) or self._too_high(slot)
 
     def _take(self, slot: JobSlot) -> None:
         calm = True
@@ -115,6 +124,21 @@ class LearningWatch:
             moment(slot.second),
             f"the {names} {'is' if len(broken) == 1 else 'are'} no number any more{_at(slot)}",
             tuple(shown(name, value, math.nan, 0.0, slot.second) for name, _ in broken),
+        )
+
+    def _unsaid(self, slot: JobSlot) -> Claim | None:
+        if self.unsaid.nats < self.loss.level:
+            return None
+        since = self.unsaid.since
+        return Claim(
+            Fault.LOSS_DIVERGENCE,
+            Severity.P1,
+            Phase.SYMPTOM,
+            _UNSAID,
+            moment(since),
+            moment(slot.second),
+            f"steps go on, and their loss is told no more: it is no number, or is lost{_at(slot)}",
+            (shown("loss", math.nan, self._usual_loss(), 0.0, since),),
         )
 
     def _too_high(self, slot: JobSlot) -> Claim | None:
