@@ -169,3 +169,12 @@ def test_a_new_run_of_the_job_still_knows_of_the_maintenance() -> None:
     gone = Event(at(30), EventKind.PROCESS_EXIT, JOB, name(1), rank=1, details={"exit_code": 1})
     facts: list[Fact] = [training(), declared(0, 40, name(1)), over, starting, gone]
     assert tell(SOON.build(JOB), facts) == []
+
+
+def test_a_detector_that_is_resumed_goes_on_with_maintenance_of_its_own() -> None:
+    gone = Event(at(30), EventKind.PROCESS_EXIT, JOB, name(1), rank=1, details={"exit_code": 1})
+    detector = SOON.build(JOB)
+    tell(detector, [training()])
+    resumed = SOON.resume(detector.snapshot())
+    assert tell(resumed, [declared(20, 40, name(1)), gone]) == []
+    assert len(tell(detector, [gone])) == 1, "nothing is shared"
