@@ -179,9 +179,13 @@ def test_every_bar_has_its_figure() -> None:
     assert bars["flight_recorder in the sets of others: hanging ranks"].holds is False
 
 
-def test_without_healthy_hours_nothing_is_known_of_false_alarms() -> None:
-    bars = bars_of(row_of(OURS, "test", 0.0, named([True])), (), ())
-    assert next(bar for bar in bars if bar.words.startswith("false alarms")).holds is None
+def test_what_there_was_none_of_is_not_measured() -> None:
+    faulty = list(bars_of(row_of(OURS, "test", 0.0, named([True])), (), ()))
+    assert next(bar for bar in faulty if bar.words.startswith("false alarms")).holds is None
+    well = row_of(OURS, "test", 0.0, [judge(facts(name="well"), [], 1.0)])
+    assert [bar.words for bar in bars_of(well, (), ()) if bar.holds is not None] == [
+        "false alarms on healthy runs"
+    ]
 
 
 def test_people_are_told_figures_disturbances_and_bars() -> None:

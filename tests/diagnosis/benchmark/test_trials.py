@@ -32,8 +32,9 @@ CONFIG = DetectorConfig()
 
 
 def test_a_recording_is_tried_like_the_history_of_the_same_telemetry(tmp_path: Path) -> None:
-    recorded(tmp_path / "a", SLOW.batches())
+    recorded(tmp_path / "some" / "a", SLOW.batches())
     (trial,) = recorded_trials(tmp_path)
+    assert trial.name == "some/a"
     tried = attempt(trial, CONFIG, clock=iter([1.0, 3.5]).__next__)
     (verdict,) = tried.verdicts
     assert (verdict.node, tried.compute_seconds) == (node_name(2), 2.5)
@@ -51,25 +52,25 @@ class Same(StagedSource):
 
 def test_a_truth_tells_when_all_stood_still_and_when_the_ranks_gave_up(tmp_path: Path) -> None:
     (tmp_path / "truth.json").write_text(json.dumps(TRUTH))
-    known = read_facts(tmp_path, range(START, START + 45))
+    known = read_facts(tmp_path, "a", range(START, START + 45))
     assert (known.setting, known.seconds, known.nodes) == ("single", 45, 4)
     (one,) = known.faults
     assert (one.onset, one.stopped_at, one.halted_at) == (START + 22, START + 40, None)
     ended = {**TRUTH, "faults": [{**TRUTH["faults"][0], "ended_at": START + 44.0}]}
     (tmp_path / "truth.json").write_text(json.dumps(ended))
-    assert read_facts(tmp_path, range(1)).faults[0].halted_at == START + 44
+    assert read_facts(tmp_path, "a", range(1)).faults[0].halted_at == START + 44
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"nodes": 4}', '{"nodes": 4, "faults": [{}]}'])
 def test_a_truth_that_says_nothing_is_refused_by_name(tmp_path: Path, text: str) -> None:
     (tmp_path / "truth.json").write_text(text)
     with pytest.raises(TruthError, match=r"truth\.json does not say what was broken"):
-        read_facts(tmp_path, range(10))
+        read_facts(tmp_path, "a", range(10))
 
 
 def test_a_truth_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(TruthError, match=r"truth\.json cannot be read"):
-        read_facts(tmp_path, range(10))
+        read_facts(tmp_path, "a", range(10))
     assert recorded_trials(tmp_path) == []
 
 

@@ -30,3 +30,8 @@ def seconds(value: float | None) -> str:
 def share(value: float | None) -> str:
     """A ratio."""
     return UNKNOWN if value is None else f"{value:.2f}"
+
+
+def finely(value: float | None) -> str:
+    """A ratio of which small differences matter."""
+    return UNKNOWN if value is None else f"{value:.3f}"

@@ -27,9 +27,9 @@ class Figures:
 
     single_episodes: int
     """Faulty ones in which one machine broke."""
-    single_precision: float
-    single_recall: float
-    single_f1: float
+    single_precision: float | None
+    single_recall: float | None
+    single_f1: float | None
     single_delay_p50_seconds: float | None
     single_delay_p90_seconds: float | None
     warned_stops: int
@@ -75,9 +75,9 @@ def figures_of(outcomes: Sequence[Outcome], has_confidence: bool) -> Figures:
     small = [one for one in sets if one.broken <= MOST_IN_A_SET]
     return Figures(
         single_episodes=len(single),
-        single_precision=counts.precision,
-        single_recall=counts.recall,
-        single_f1=counts.f1,
+        single_precision=counts.precision if single else None,
+        single_recall=counts.recall if single else None,
+        single_f1=counts.f1 if single else None,
         single_delay_p50_seconds=quantile(delays, 0.5),
         single_delay_p90_seconds=quantile(delays, 0.9),
         warned_stops=len(warned),

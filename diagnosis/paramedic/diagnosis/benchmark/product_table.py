@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.benchmark.aligning import aligned, seconds, share
+from paramedic.diagnosis.benchmark.aligning import aligned, finely, seconds, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,8 +23,9 @@ def figure_lines(row: Row) -> Iterator[str]:
     """What goes beyond a row of the table, in words."""
     further = row.figures
     yield (
-        f"one fault: {further.single_episodes} episodes, precision {further.single_precision:.3f},"
-        f" recall {further.single_recall:.3f}, F1 {further.single_f1:.3f}, delay"
+        f"one fault: {further.single_episodes} episodes, precision"
+        f" {finely(further.single_precision)}, recall {finely(further.single_recall)}, F1"
+        f" {finely(further.single_f1)}, delay"
         f" {seconds(further.single_delay_p50_seconds)}, {seconds(further.single_delay_p90_seconds)}"
     )
     yield (

@@ -46,7 +46,7 @@ def _figures_and_bars(outcomes: Sequence[Outcome]) -> Iterator[str]:
     harder = [
         unpaired(name, those, plain)
         for setting, name in _HARDER.items()
-        if (those := [one for one in outcomes if one.facts.setting == setting])
+        if plain and (those := [one for one in outcomes if one.facts.setting == setting])
     ]
     row = row_of(OURS, "test", 0.0, usual)
     yield from figure_lines(row)

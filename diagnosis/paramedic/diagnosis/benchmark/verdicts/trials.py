@@ -59,18 +59,14 @@ class Trial(Protocol):
 class RecordedTrial:
     """A folder with a recording and its truth."""
 
+    name: str
     folder: Path
-
-    @property
-    def name(self) -> str:
-        """The folder's name."""
-        return self.folder.name
 
     def open(self) -> Opened:
         """Raises TruthError or RecordingError."""
         recording = open_recording(self.folder)
         return Opened(
-            facts=read_facts(self.folder, recording.seconds),
+            facts=read_facts(self.folder, self.name, recording.seconds),
             job=recording.job.job,
             slot_seconds=math.ceil(recording.job.sampling_seconds),
             moments=introduced(recording.moments(), recording.job),
@@ -147,8 +143,9 @@ def accuses_nobody(said: Said) -> bool:
 
 
 def recorded_trials(folder: Path) -> list[RecordedTrial]:
-    """All recordings with a truth in a folder, by name."""
-    return [RecordedTrial(file.parent) for file in sorted(folder.glob(f"*/{TRUTH_FILE}"))]
+    """All recordings with a truth in a folder, or in folders of it, by their paths there."""
+    found = sorted(file.parent for file in folder.rglob(TRUTH_FILE))
+    return [RecordedTrial(one.relative_to(folder).as_posix(), one) for one in found]
 
 
 def attempts(trials: Sequence[Trial], config: DetectorConfig, workers: int) -> Iterator[Tried]:

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 TRUTH_FILE = "truth.json"
 
 
-def read_facts(folder: Path, seconds: range) -> Facts:
-    """The facts of a recording that spans these seconds. Raises TruthError."""
+def read_facts(folder: Path, name: str, seconds: range) -> Facts:
+    """The facts of a recording that spans these seconds, under this name. Raises TruthError."""
     file = folder / TRUTH_FILE
     try:
         fields = json.loads(file.read_text(encoding="utf-8"))
         return Facts(
-            name=folder.name,
-            job=JobName(folder.name),
+            name=name,
+            job=JobName(name),
             part=Part.TEST,
             nodes=int(fields["nodes"]),
             first_second=seconds.start,
