@@ -119,8 +119,16 @@ def test_a_node_that_is_silent_in_every_channel_is_out_of_reach() -> None:
     assert verdict.action.recommended is RecommendedAction.REPLACE_NODE
 
 
-def test_a_node_that_is_silent_while_steps_are_made_is_alive() -> None:
-    assert diagnose(merged(unplugged(Scene(seconds=80).batches()))) == []
+def test_a_node_that_is_silent_while_steps_are_made_is_alive_and_only_its_telemetry_lost() -> None:
+    fired, resolved = diagnose(merged(unplugged(Scene(seconds=90).batches())))
+    assert (fired.node, fired.fault, fired.phase) == (
+        node_name(3),
+        Fault.TELEMETRY_LOST,
+        Phase.SYMPTOM,
+    )
+    assert seconds_after(fired, 39) == 30
+    assert fired.action.recommended is RecommendedAction.NOTIFY
+    assert (resolved.id, resolved.status) == (fired.id, Status.RESOLVED)
 
 
 def test_when_all_operating_systems_are_silent_that_is_no_second_channel() -> None:

@@ -266,13 +266,14 @@ class JobDetector:
         for finding in self._silence.judge(self._state.liveness):
             yield from self._state.docket.report(finding)
         for pulse in self._state.liveness.pulses.values():
-            known = self._state.docket.known(pulse.node, Trouble.ALIVE)
-            silent = known is not None and known.fault is not Fault.STRAGGLER
-            if silent and self._silence.is_alive_again(pulse, frontier):
-                reason = f"rank {pulse.rank} beats again"
-                yield from self._state.docket.clear(
-                    pulse.node, Trouble.ALIVE, moment(frontier), reason
-                )
+            for trouble in (Trouble.ALIVE, Trouble.UNHEARD):
+                known = self._state.docket.known(pulse.node, trouble)
+                silent = known is not None and known.fault is not Fault.STRAGGLER
+                if silent and self._silence.is_alive_again(pulse, frontier):
+                    reason = f"rank {pulse.rank} beats again"
+                    yield from self._state.docket.clear(
+                        pulse.node, trouble, moment(frontier), reason
+                    )
 
     def _judge_job(self, second: int) -> Iterator[Verdict]:
         """What befalls all ranks at once. With a node that has failed it is known why they stand.

@@ -19,6 +19,8 @@ class SilenceSettings:
     """So long without a heart-beat, and with a second channel that agrees, is a failure."""
     node_silence_seconds: float = 8.0
     """So long without a row from the node's operating system and the node counts as silent."""
+    telemetry_timeout_seconds: float = 30.0
+    """So long in every channel while the job's steps go on: its telemetry is lost."""
     idle_cpu_ratio: float = 0.001
     """A process that uses no more than this share of its node's processors does nothing. One busy
     thread on a node of 128 processors is 0.008."""

@@ -26,10 +26,10 @@ _FRESH_SECONDS = 2
 """A sample or a beat this old still speaks of now."""
 _LAST_STEP_SECONDS = 2
 """A step may end so long after a rank that had done its part has fallen silent."""
-_CONFIDENCE_CONFIRMED = 0.99
-"""Two independent channels over the whole time-out."""
-_CONFIDENCE_EARLY = 0.97
-"""Two channels and the job's standstill, over a shorter time."""
+_CONFIDENCE_CONFIRMED = {False: 0.99, True: 0.97}
+"""Two independent channels over the whole time-out; early, two channels and the job's standstill
+over a shorter time."""
+_CONFIDENCE_LOST = 0.8
 
 
 class _Confirmation(StrEnum):
@@ -38,6 +38,14 @@ class _Confirmation(StrEnum):
     NODE_SILENT = "its operating system is silent too"
     STOPPED = "its process is stopped"
     IDLE = "its process uses no CPU"
+    UNHEARD = "nothing else comes of it, but the job's steps go on: its telemetry is lost"
+
+
+_FAULTS = {
+    _Confirmation.NODE_SILENT: Fault.MACHINE_UNREACHABLE,
+    _Confirmation.UNHEARD: Fault.TELEMETRY_LOST,
+}
+"""Every other confirmation is of a process that is there and does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +78,15 @@ class SilenceWatch:
 
     def is_alive_again(self, pulse: Pulse, frontier: int) -> bool:
         """Whether the rank beats again, steadily and now."""
-        fresh = frontier - pulse.last_second <= _FRESH_SECONDS
+        fresh = frontier - pulse.heard_at <= _FRESH_SECONDS
         return fresh and pulse.in_a_row >= self.settings.beats_before_judged
 
     def _judge_one(self, pulse: Pulse, liveness: Liveness, frontier: int) -> Finding | None:
         silent_seconds = frontier - pulse.heard_at
         if silent_seconds >= self.settings.heartbeat_timeout_seconds:
             confirmation = self._second_channel(pulse, liveness, frontier)
-            if confirmation is None:
+            is_lost = silent_seconds >= self.settings.telemetry_timeout_seconds
+            if confirmation is None or (confirmation is _Confirmation.UNHEARD and not is_lost):
                 return None
             return _finding(pulse, liveness, frontier, Tier.HEARTBEAT, confirmation)
         if silent_seconds >= self.settings.early_silence_seconds:
@@ -106,26 +115,26 @@ class SilenceWatch:
         kept = liveness.samples.get(pulse.node)
         if not kept:
             return None
-        if self._is_node_silent(pulse, liveness, frontier):
-            return _Confirmation.NODE_SILENT
+        if self._is_node_silent(pulse, liveness):
+            goes_on = self._goes_on(liveness, frontier)
+            return _Confirmation.UNHEARD if goes_on else _Confirmation.NODE_SILENT
         if frontier - kept[-1].second > _FRESH_SECONDS:
             return None
         if kept[-1].stopped >= _STOPPED:
             return _Confirmation.STOPPED
         return _Confirmation.IDLE if self._is_idle(_samples_since(pulse, liveness)) else None
 
-    def _is_node_silent(self, pulse: Pulse, liveness: Liveness, frontier: int) -> bool:
-        """Nothing newer comes of the node, its peers speak on, and the job makes no step.
-
-        While steps are made every rank takes part in them: who is not heard then is alive.
-        """
+    def _is_node_silent(self, pulse: Pulse, liveness: Liveness) -> bool:
+        """Nothing newer comes of the node, and its peers speak on."""
         heard, needed = liveness.heard[pulse.node], self.settings.node_silence_seconds
+        since = (liveness.node_frontier() or 0) - heard.second
+        return since >= needed and liveness.round - heard.round >= needed / 2
+
+    def _goes_on(self, liveness: Liveness, frontier: int) -> bool:
+        """Whether steps are made, in which every rank takes part: who is not heard is alive."""
         progress = liveness.newest_progress()
-        return (
-            (liveness.node_frontier() or 0) - heard.second >= needed
-            and liveness.round - heard.round >= needed / 2
-            and (progress is None or frontier - progress >= needed - _LAST_STEP_SECONDS)
-        )
+        longest = self.settings.node_silence_seconds - _LAST_STEP_SECONDS
+        return progress is not None and frontier - progress < longest
 
     def _is_idle(self, samples: list[ProcessSample]) -> bool:
         """No CPU used in any sample of the silence, and at least half of it sampled."""
@@ -147,16 +156,16 @@ def _finding(
     pulse: Pulse, liveness: Liveness, frontier: int, tier: Tier, confirmation: _Confirmation
 ) -> Finding:
     silent_seconds = frontier - pulse.heard_at
-    unreachable = confirmation is _Confirmation.NODE_SILENT
+    lost = confirmation is _Confirmation.UNHEARD
     early = tier is Tier.PATTERN
     return Finding(
         node=pulse.node,
         rank=pulse.rank,
         generation=pulse.generation,
-        fault=Fault.MACHINE_UNREACHABLE if unreachable else Fault.HANG,
-        phase=Phase.FAILED,
+        fault=_FAULTS.get(confirmation, Fault.HANG),
+        phase=Phase.SYMPTOM if lost else Phase.FAILED,
         tier=tier,
-        confidence=_CONFIDENCE_EARLY if early else _CONFIDENCE_CONFIRMED,
+        confidence=_CONFIDENCE_LOST if lost else _CONFIDENCE_CONFIRMED[early],
         onset=moment(pulse.last_second),
         detected_at=moment(frontier),
         summary=(
