@@ -18,7 +18,7 @@ from paramedic.diagnosis.contract import Fault, Phase, Scope, Severity, Status, 
 @given(
     seed=st.integers(0, 10_000),
     scale=st.floats(1e-6, 1e6),
-    noise=st.floats(0.0, 0.4),
+    noise=st.floats(0.0, 0.2),
     steps=st.integers(1, 160),
     falls=st.floats(0.0, 0.9),
 )

@@ -54,6 +54,8 @@ class JumpWatch:
     settings: ApplicationSettings
     jump: Jump | None = None
     """What has not been undone or accepted."""
+    undone: float = -math.inf
+    """When a jump was last undone or accepted (Unix seconds)."""
     _before: deque[float] = field(init=False)
     _after: list[float] = field(default_factory=list)
     """Values since what may be a jump."""
@@ -134,7 +136,7 @@ class JumpWatch:
         accepted = second - jump.since >= self.settings.jump_accepted_seconds
         if self._back >= self.settings.jump_observations or accepted:
             self._highest = max(self._highest, value)
-            self.jump, self._back = None, 0
+            self.jump, self._back, self.undone = None, 0, second
             if accepted:
                 self._before.clear()
             self._before.append(value)
@@ -157,6 +159,11 @@ class ConfigurationWatch:
     def jumps(self) -> tuple[Jump, ...]:
         """What stands now."""
         return tuple(one.jump for one in (self.rate, self.batch) if one.jump is not None)
+
+    @property
+    def undone(self) -> float:
+        """When the last jump was undone or accepted (Unix seconds)."""
+        return max(self.rate.undone, self.batch.undone)
 
     def restart(self) -> None:
         """The job begins anew."""

@@ -81,10 +81,10 @@ class ApplicationWatch:
     def _judge_learning(
         self, slot: JobSlot, picture: JobPicture, docket: Docket
     ) -> Iterator[Verdict]:
-        is_open = docket.known(None, Trouble.LEARNING) is not None
+        known = docket.known(None, Trouble.LEARNING)
         if not self.learning.follow(slot):
             return
-        if is_open and self.learning.is_well:
+        if known is not None and self.learning.is_well and _is_after(slot, known):
             reason = "loss and gradient are as usual again"
             yield from docket.clear(None, Trouble.LEARNING, moment(slot.second), reason)
         else:
@@ -93,26 +93,33 @@ class ApplicationWatch:
     def _judge_configuration(
         self, slot: JobSlot, picture: JobPicture, docket: Docket
     ) -> Iterator[Verdict]:
-        had = bool(self.configuration.jumps)
         self.configuration.follow(slot)
-        has = bool(self.configuration.jumps)
-        if had and not has:
+        known, has = docket.known(None, Trouble.CONFIGURATION), bool(self.configuration.jumps)
+        if known is not None and not has and self._is_settled(slot, known):
             reason = "the configuration is as before, or the job has long trained with it"
             yield from docket.clear(None, Trouble.CONFIGURATION, moment(slot.second), reason)
-        elif has and docket.known(None, Trouble.CONFIGURATION) is None:
+        elif has and known is None:
             yield from self._tell(self.configuration.claim(slot.second), picture, docket)
 
+    def _is_settled(self, slot: JobSlot, known: Verdict) -> bool:
+        """Whether a jump that does not stand any more has been undone, or long been accepted.
+
+        Who takes a job over has not seen the jump before it has read as far as the verdict.
+        """
+        accepted = self.settings.jump_accepted_seconds
+        is_undone = self.configuration.undone > known.detected_at.timestamp()
+        return is_undone or slot.second - known.detected_at.timestamp() >= accepted
+
     def _judge_flow(self, slot: JobSlot, picture: JobPicture, docket: Docket) -> Iterator[Verdict]:
-        is_stalled = docket.known(None, Trouble.INPUT) is not None
-        is_slow = docket.known(None, Trouble.PACE) is not None
+        stalled, slow = docket.known(None, Trouble.INPUT), docket.known(None, Trouble.PACE)
         if not self.flow.follow(slot):
             return
         now, stall, drop = moment(slot.second), self.flow.stall(), self.flow.drop()
-        if is_stalled and self.flow.is_fed():
+        if stalled is not None and self.flow.is_fed() and _is_after(slot, stalled):
             yield from docket.clear(None, Trouble.INPUT, now, "data come as usual again")
         elif stall is not None and not self._is_explained(stall, docket):
             yield from self._tell(stall, picture, docket)
-        if is_slow and self.flow.is_fast():
+        if slow is not None and self.flow.is_fast() and _is_after(slot, slow):
             yield from docket.clear(None, Trouble.PACE, now, "the job is as fast as usual again")
         elif drop is not None and not self._is_explained(drop, docket):
             yield from self._tell(drop, picture, docket)
@@ -148,6 +155,11 @@ class ApplicationWatch:
 
 _SLOWS = (Trouble.JOB, Trouble.INPUT)
 """Troubles of the job itself that make it slow."""
+
+
+def _is_after(slot: JobSlot, known: Verdict) -> bool:
+    """Whether a slot is of later than a verdict: who takes a job over reads of before, too."""
+    return slot.second > known.detected_at.timestamp()
 
 
 def _is_of(verdict: Verdict, finding: Finding) -> bool:
