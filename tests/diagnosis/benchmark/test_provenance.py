@@ -55,6 +55,7 @@ def digest() -> str:
     """As another process would find it: what was read is forgotten."""
     provenance._parsed.cache_clear()
     provenance._imported.cache_clear()
+    provenance._data_beside.cache_clear()
     return code_digest("paramedic.staged_part.first")
 
 
@@ -63,6 +64,12 @@ def test_what_a_module_imports_counts_and_comments_do_not(package: Path) -> None
     (package / "second.py").write_text("# Seen in the field.\nLIMIT = 1\n")
     assert digest() == before
     (package / "second.py").write_text("LIMIT = 2\n")
+    assert digest() != before
+
+
+def test_data_beside_a_module_counts(package: Path) -> None:
+    before = digest()
+    (package / "limits.toml").write_text("limit = 1\n")
     assert digest() != before
 
 

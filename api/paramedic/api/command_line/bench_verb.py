@@ -71,7 +71,7 @@ def _add_flags(parser: ArgumentParser) -> None:
     parser.add_argument("what", choices=("detection", "verdicts", "soak"), help="what is run")
     size = parser.add_mutually_exclusive_group()
     quick = "a few dozen episodes, minutes (default)"
-    full = "300 fault episodes and 200 healthy job-hours on test, about two hours"
+    full = "300 fault episodes and 200 healthy job-hours on test, about four hours"
     size.add_argument(
         "--quick", dest="size", action="store_const", const="quick", default="quick", help=quick
     )

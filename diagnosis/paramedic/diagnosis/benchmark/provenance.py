@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _OURS = "paramedic."
 _DIGITS = 16
+_DATA = (".toml", ".json")
 
 
 def makers_of(detectors: Sequence[FaultyMachineDetector]) -> Mapping[str, str]:
@@ -29,7 +30,10 @@ def makers_of(detectors: Sequence[FaultyMachineDetector]) -> Mapping[str, str]:
 
 
 def code_digest(*modules: str) -> str:
-    """Of what these modules and all of ours that they import say; comments are left aside."""
+    """Of what these modules and all of ours that they import say, and of the data beside them.
+
+    Comments in code are left aside.
+    """
     reached: set[str] = set()
     waiting = list(modules)
     while waiting:
@@ -37,7 +41,9 @@ def code_digest(*modules: str) -> str:
         if name not in reached:
             reached.add(name)
             waiting.extend(_imported(name))
-    return _digest([f"{name} {ast.dump(_parsed(name))}".encode() for name in sorted(reached)])
+    code = [f"{name} {ast.dump(_parsed(name))}".encode() for name in sorted(reached)]
+    data = sorted({file for name in reached for file in _data_beside(name)})
+    return _digest([*code, *(file.name.encode() + file.read_bytes() for file in data)])
 
 
 def _maker_of(travelling: bytes) -> str:
@@ -80,6 +86,16 @@ def _parsed(module: str) -> ast.Module:
     if known is None or known.origin is None or not known.has_location:
         return ast.parse("")
     return ast.parse(Path(known.origin).read_text(encoding="utf-8"))
+
+
+@cache
+def _data_beside(module: str) -> frozenset[Path]:
+    """What the module may read: files of its package that are no code."""
+    known = find_spec(module)
+    if known is None or known.origin is None or not known.has_location:
+        return frozenset()
+    beside = Path(known.origin).parent.iterdir()
+    return frozenset(file for file in beside if file.suffix in _DATA)
 
 
 def _digest(parts: Sequence[bytes]) -> str:
