@@ -47,6 +47,7 @@ def test_half_of_the_throughput_lost_is_a_p0_after_a_minute_and_over_when_it_is_
     assert (resolved.id, resolved.status) == (fired.id, Status.RESOLVED)
 
 
+@pytest.mark.long
 def test_a_smaller_loss_is_a_trend_after_minutes() -> None:
     told = slower(1.4, steps=720).only()
     assert told.severity is Severity.P2
@@ -80,6 +81,7 @@ def test_steps_of_another_size_are_measured_by_their_samples() -> None:
     assert training.said == []
 
 
+@pytest.mark.long
 def test_after_a_resize_another_speed_is_the_usual_one() -> None:
     training = Training()
     training.hear(job_state("training", 0))
@@ -91,6 +93,7 @@ def test_after_a_resize_another_speed_is_the_usual_one() -> None:
     assert training.said == []
 
 
+@pytest.mark.long
 def test_most_ranks_that_wait_for_data_are_a_stall_that_gets_graver() -> None:
     fired, graver, resolved = starved(0.6, until=330).said
     assert (fired.fault, fired.severity) == (Fault.DATA_STALL, Severity.P2)

@@ -84,6 +84,7 @@ def test_a_loss_that_stays_high_keeps_its_verdict() -> None:
     assert [one.status for one in training.said] == [Status.FIRING]
 
 
+@pytest.mark.long
 def test_a_slow_rise_does_not_become_usual() -> None:
     training = Training()
     training.go_on(range(500), lambda step: {"loss": 3.0 * math.exp(max(0, step - 200) / 400)})

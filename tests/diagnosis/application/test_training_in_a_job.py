@@ -43,6 +43,7 @@ def test_it_is_over_when_the_job_trains_again_from_before() -> None:
     assert (fired.id, resolved.status) == (resolved.id, Status.RESOLVED)
 
 
+@pytest.mark.long
 def test_a_detector_that_goes_on_from_a_snapshot_says_the_same() -> None:
     facts: Sequence[Fact] = merged(broken_from(20, until=24))
     config = DetectorConfig()
