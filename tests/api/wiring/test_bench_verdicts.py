@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from diagnosis.benchmark.staged import alarm, facts
 from diagnosis.benchmark.told import SLOW, recorded
 from diagnosis.synthetic import node_name
 from paramedic.api.command_line.dispatch import dispatch
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.api.wiring.bench_soak import SoakRequest, bench_soak
+from paramedic.diagnosis.benchmark.episodes import Part
 from paramedic.diagnosis.benchmark.ledger import ResultsLedger
 from paramedic.diagnosis.benchmark.provenance import makers_of
+from paramedic.diagnosis.benchmark.results import Result
 from paramedic.diagnosis.benchmark.soak import soak_source
 from paramedic.diagnosis.benchmark.verdicts.detector import VerdictDetector
 
@@ -79,19 +83,25 @@ def test_a_soak_in_the_folder_of_another_is_refused(tmp_path: Path) -> None:
     assert "holds the results of another run" in errors
 
 
-@pytest.mark.connected
+class Impatient(io.StringIO):
+    """Presses Ctrl-C when the first stage begins."""
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if "training: 1" in text:
+            raise KeyboardInterrupt
+        return written
+
+
+@pytest.mark.long  # reads all code for its digest
 def test_a_soak_that_is_broken_off_tells_how_far_it_has_come(tmp_path: Path) -> None:
-    """Twenty minutes of a healthy job are lived and examined, then Ctrl-C."""
-
-    class Impatient(io.StringIO):
-        def write(self, text: str) -> int:
-            if "examining: 1 of 3" in text and not self.getvalue().count("Ctrl-C"):
-                super().write("Ctrl-C\n")
-                raise KeyboardInterrupt
-            return super().write(text)
-
+    source, makers = soak_source(1, 0), makers_of([VerdictDetector()])
+    ledger = ResultsLedger(tmp_path / "soak", source.drawn(), makers)
+    known = replace(facts(name=source.draw(Part.TEST)[0].name), seconds=1200)
+    ledger.add(known, [Result(known.name, "paramedic", {0.0: (alarm(9, 1),)}, 1.0)])
     err = Impatient()
-    request = SoakRequest(job_hours=1, seed=0, out=tmp_path / "soak", workers=1)
     with pytest.raises(KeyboardInterrupt):
-        bench_soak(request, False, io.StringIO(), err)
-    assert " in 0.3 of 1 healthy job-hours" in err.getvalue().splitlines()[-1]
+        bench_soak(SoakRequest(1, 0, tmp_path / "soak", 1), False, io.StringIO(), err)
+    told = err.getvalue().splitlines()
+    assert told[-2] == f"{known.name}: node-1 accused of None at 9 s"
+    assert "1 false alarms in 0.3 of 1 healthy job-hours" in told[-1]

@@ -114,6 +114,7 @@ def test_what_was_said_of_a_job_s_end_can_be_left_aside() -> None:
 
 
 @pytest.mark.connected
+@pytest.mark.timeout(300)  # two processes import everything
 def test_processes_of_their_own_try_the_same(tmp_path: Path) -> None:
     for name in ("a", "b"):
         recorded(tmp_path / name, SLOW.batches())
