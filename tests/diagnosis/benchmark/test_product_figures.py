@@ -176,7 +176,7 @@ def test_every_bar_has_its_figure() -> None:
     assert bars["15s: onset to verdict, median (s)"].limit == 60
     assert bars["5s: F1 lost"].holds is None
     assert bars["4 to 8 machines: F1"].figure == 1.0
-    assert bars["flight_recorder in the sets of others: hanging ranks"].holds is False
+    assert bars["set of others flight_recorder, hanging ranks"].holds is False
 
 
 def test_what_there_was_none_of_is_not_measured() -> None:

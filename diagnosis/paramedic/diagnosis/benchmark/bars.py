@@ -113,7 +113,7 @@ def _of_real_sets(real: Iterable[RealSetRow]) -> Iterator[Bar]:
     for name in _REAL:
         row = known.get(name)
         yield Bar(
-            f"{name} in the sets of others: {'' if row is None else row.promise}",
+            f"set of others {name}" + ("" if row is None else f", {row.promise}"),
             None if row is None else float(row.holds),
             1,
         )
