@@ -18,7 +18,8 @@ SETS: Mapping[str, Callable[[Path], RealSetRow]] = {
     "asd": asd.evaluate,
     "straggler_traces": stragglers.evaluate,
     "flight_recorder": flight_recorder.evaluate,
-    "loss_curves": loss_curves.evaluate,
+    "healthy_loss_curves": loss_curves.evaluate_healthy,
+    "loss_spike": loss_curves.evaluate_spike,
 }
 
 
