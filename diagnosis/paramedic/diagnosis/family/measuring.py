@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
     from paramedic.ingest.contract import Event, NodeName, Window
 
+    Floats = NDArray[np.float64]
+
 _NEW_SECONDS = 30
 _PAST_SECONDS = 90
+_OF_MIDDLE, _OF_RARE = 1.4826, 0.6080
+"""From the middle and the ninth tenth of distances to a standard deviation, as a normal's are."""
 _STRONG = 5.0
 """A GPU with such a departure departs."""
 _HOLES_SHARE = 0.7
@@ -102,8 +106,8 @@ class _Departures:
     """Of the machine's rows, by row and metric."""
 
     metrics: tuple[str, ...]
-    deviations: NDArray[np.float64]
-    relatives: NDArray[np.float64]
+    deviations: Floats
+    relatives: Floats
 
     @classmethod
     def of(cls, window: Window, mine: NDArray[np.bool_], stretch: Stretch) -> _Departures:
@@ -113,7 +117,7 @@ class _Departures:
             stretch.new(window), stretch.past(window)))  # fmt: skip
         changes, peers = new - past, ~mine if (~mine).any() else mine
         middle = _median(changes[peers])
-        spread = 1.4826 * _median(np.abs(changes[peers] - middle))
+        spread = _spread(np.abs(changes[peers] - middle))
         level = _LEVEL_SHARE * np.abs(_median(past[peers]))
         least = np.array([_resolution(metric) for metric in metrics])
         noise = np.fmax(np.fmax(spread, level), least)
@@ -123,9 +127,10 @@ class _Departures:
         return cls(metrics, apart / noise, relatives)
 
     @property
-    def strengths(self) -> NDArray[np.float64]:
+    def strengths(self) -> Floats:
         """How much each row departs, by its strongest metric."""
-        return np.nan_to_num(np.abs(self.deviations)).max(axis=1, initial=0.0)
+        strengths: Floats = np.nan_to_num(np.abs(self.deviations)).max(axis=1, initial=0.0)
+        return strengths
 
     @property
     def extent(self) -> Extent:
@@ -159,21 +164,35 @@ def _slots(window: Window, first: int, beyond: int) -> slice:
     return slice(min(max(begin, 0), slots), min(max(end, 0), slots))
 
 
-def _means(values: NDArray[np.floating]) -> NDArray[np.float64]:
+def _means(values: NDArray[np.floating]) -> Floats:
     """Over slots; NaN where nothing was seen."""
     seen = ~np.isnan(values)
     total = np.where(seen, values, 0.0).sum(axis=2, dtype=np.float64)
     number = seen.sum(axis=2)
-    return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+    means: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+    return means
 
 
-def _median(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _median(values: Floats) -> Floats:
     """Over rows; zero where nothing was seen."""
     known = ~np.isnan(values).all(axis=0)
     middle = np.zeros(values.shape[1])
     if known.any():
         middle[known] = np.nanmedian(values[:, known], axis=0)
     return middle
+
+
+def _spread(distances: Floats) -> Floats:
+    """Of the peers' changes: by the middle of them, or by the tenth that changes most.
+
+    Traffic and disks come in bursts: most peers hardly change while some do.
+    """
+    usual, rare = _median(distances), np.zeros(distances.shape[1])
+    known = ~np.isnan(distances).all(axis=0)
+    if known.any():
+        rare[known] = np.nanquantile(distances[:, known], 0.9, axis=0)
+    spread: Floats = np.fmax(_OF_MIDDLE * usual, _OF_RARE * rare)
+    return spread
 
 
 def _resolution(metric: str) -> float:
@@ -192,7 +211,7 @@ def _has_holes(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretc
         mine = [] if window is None else _rows_of(window, node)
         if window is None or not mine or len(mine) == len(window.rows):
             continue
-        heard = window.observed[:, :, stretch.new(window)].any(axis=1)
+        heard = _heard(window, slice(None))[:, stretch.new(window)]
         others = float(np.median(np.delete(heard, mine, axis=0).mean(axis=1)))
         shares.append(float(heard[mine].max(axis=0).mean()) / others if others else 1.0)
     return bool(shares) and max(shares) < _HOLES_SHARE
@@ -203,7 +222,7 @@ def _has_lost_cards(windows: Mapping[Entity, Window], node: NodeName, stretch: S
     mine = [] if window is None else _rows_of(window, node)
     if window is None or not mine:
         return False
-    heard = window.observed[mine].any(axis=1)
+    heard = _heard(window, mine)
     was = heard[:, stretch.past(window)].any(axis=1)
     newest = heard[:, stretch.new(window)][:, -10:]
     is_heard = newest.any(axis=1)
@@ -216,9 +235,15 @@ def _has_lost_cards(windows: Mapping[Entity, Window], node: NodeName, stretch: S
 def _host_is_heard(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> bool:
     window = windows.get(Entity.NODE)
     mine = [] if window is None else _rows_of(window, node)
-    return window is not None and bool(
-        window.observed[mine][:, :, stretch.new(window)][:, :, -10:].any()
-    )
+    if window is None or not mine:
+        return False
+    return bool(_heard(window, mine)[:, stretch.new(window)][:, -10:].any())
+
+
+def _heard(window: Window, rows: slice | list[int]) -> NDArray[np.bool_]:
+    """Whether anything was observed, (rows, slots)."""
+    heard: NDArray[np.bool_] = np.any(window.observed[rows], axis=1)
+    return heard
 
 
 def _grown(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> Iterator[str]:

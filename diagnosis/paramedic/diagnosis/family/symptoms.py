@@ -41,7 +41,9 @@ def seen(signature: Signature, symptoms: Sequence[Symptom]) -> NDArray[np.float6
     amounts = np.array([_deviation(signature, symptom) for symptom in symptoms])
     leading = np.clip(np.nanmax(amounts, initial=0.0), *_LEADING)
     sizes = np.log(np.maximum(amounts, _NOISE) / _NOISE) / np.log(leading / _NOISE)
-    surely = np.clip(sure(amounts) * np.minimum(sizes, 1.0), 1.0 - _CERTAIN, _CERTAIN)
+    surely: NDArray[np.float64] = np.clip(
+        sure(amounts) * np.minimum(sizes, 1.0), 1.0 - _CERTAIN, _CERTAIN
+    )
     told = _told(signature)
     for at, symptom in enumerate(symptoms):
         if symptom.direction is Direction.NONE:

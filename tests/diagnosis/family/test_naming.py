@@ -1,0 +1,102 @@
+"""Families are named by what departs, and nothing is named where nothing speaks."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paramedic.diagnosis.contract import Fault
+from paramedic.diagnosis.family.naming import FamilyNamer
+from paramedic.diagnosis.family.reading import shipped_knowledge
+from paramedic.diagnosis.family.signature import Departure, Extent, Signature
+
+NAMER = FamilyNamer()
+CARD = ("gpu_power_watts", "gpu_temperature_celsius", "gpu_sm_clock_hertz", "gpu_sm_active_ratio")
+HOST = ("cpu_utilization_ratio", "disk_read_latency_seconds", "ib_symbol_errors_per_second")
+
+
+def departed(extent: Extent, deviations: dict[str, float]) -> Signature:
+    """Beside what departs, ordinary metrics are observed and as they should be."""
+    departures = dict.fromkeys((*CARD, *HOST), Departure(0.0))
+    return Signature(extent, departures | {m: Departure(d) for m, d in deviations.items()})
+
+
+@pytest.mark.parametrize(
+    ("fault", "extent", "deviations"),
+    [
+        (Fault.ECC_ERROR, Extent.ONE_GPU, {"gpu_ecc_correctable_total": 40.0}),
+        (Fault.ECC_ERROR, Extent.ONE_GPU, {"gpu_row_remap_pending": 12.0}),
+        (Fault.GPU_EXECUTION_ERROR, Extent.SEVERAL_GPUS, {
+            "gpu_sm_clock_hertz": -20.0, "gpu_power_watts": -11.0}),
+        (Fault.THERMAL_THROTTLE, Extent.ONE_GPU, {
+            "gpu_sm_clock_hertz": -12.0, "gpu_temperature_celsius": 18.0}),
+        (Fault.PCIE_DOWNGRADE, Extent.ONE_GPU, {
+            "gpu_pcie_tx_bytes_per_second": -25.0, "gpu_pcie_replays_per_second": 9.0}),
+        (Fault.NIC_DROPOUT, Extent.HOST, {
+            "rdma_tx_bytes_per_second": -20.0, "pfc_tx_packets_per_second": 400.0}),
+        (Fault.AOC_ERROR, Extent.HOST, {"ib_symbol_errors_per_second": 50.0}),
+        (Fault.NVLINK_ERROR, Extent.ONE_GPU, {
+            "gpu_nvlink_errors_per_second": 90.0, "gpu_nvlink_tx_bytes_per_second": -10.0}),
+        (Fault.STORAGE_ERROR, Extent.HOST, {"disk_read_latency_seconds": 30.0}),
+        (Fault.HOST_CONTENTION, Extent.HOST, {
+            "cpu_utilization_ratio": 30.0, "load_average": 30.0, "dataloader_seconds": 9.0}),
+        (Fault.CUDA_EXECUTION_ERROR, Extent.HOST, {"context_switches_per_second": 40.0}),
+    ],
+)  # fmt: skip
+def test_what_an_engineer_would_say(
+    fault: Fault, extent: Extent, deviations: dict[str, float]
+) -> None:
+    assert NAMER.name(departed(extent, deviations)).fault is fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "signature"),
+    [
+        (Fault.GPU_CARD_DROP, Signature(Extent.HOST, {}, cards_missing=True)),
+        (Fault.MACHINE_UNREACHABLE, Signature(Extent.HOST, {}, rows_missing=True)),
+        (Fault.PROCESS_EXIT, Signature(Extent.HOST, {}, has_exited=True)),
+        (Fault.HANG, Signature(Extent.HOST, {}, has_stopped=True)),
+        (Fault.ECC_ERROR, Signature(Extent.ONE_GPU, {}, xids=frozenset({48}))),
+        (Fault.CUDA_EXECUTION_ERROR, Signature(Extent.ONE_GPU, {}, xids=frozenset({13}))),
+    ],
+)
+def test_absence_stops_and_the_drivers_word_name_it_too(fault: Fault, signature: Signature) -> None:
+    assert NAMER.name(signature).fault is fault
+
+
+def test_what_telemetry_cannot_tell_apart_is_said_with_little_probability() -> None:
+    slow = {"compute_seconds": 20.0, "collective_seconds": -20.0, "gpu_sm_active_ratio": 9.0}
+    naming = NAMER.name(departed(Extent.ONE_GPU, slow))
+    alike = {Fault.ECC_ERROR, Fault.GPU_EXECUTION_ERROR, Fault.CUDA_EXECUTION_ERROR}
+    assert naming.probability < 0.75
+    assert sum(naming.probabilities[one] for one in alike | {Fault.STRAGGLER}) > 0.7
+
+
+@pytest.mark.parametrize("metrics", [{}, {"vendor_secret": 900.0}, {"gpu_power_watts": 0.5}])
+def test_where_nothing_known_departs_the_fault_is_unknown(metrics: dict[str, float]) -> None:
+    naming = NAMER.name(departed(Extent.HOST, metrics))
+    assert naming.fault is Fault.UNKNOWN
+    assert naming.probability > 0.9
+
+
+def test_one_weak_departure_is_not_enough_to_be_sure() -> None:
+    weak = NAMER.name(departed(Extent.ONE_GPU, {"gpu_temperature_celsius": 3.0}))
+    strong = NAMER.name(departed(Extent.ONE_GPU, {"gpu_temperature_celsius": 12.0}))
+    assert weak.probabilities[Fault.UNKNOWN] > 0.3 > strong.probabilities[Fault.UNKNOWN]
+
+
+METRICS = sorted({m for one in shipped_knowledge().symptoms for m in one.metrics})
+DEVIATIONS = st.floats(-1e9, 1e9) | st.just(math.nan)
+
+
+@given(st.sampled_from(Extent), st.dictionaries(st.sampled_from(METRICS), DEVIATIONS, max_size=20))
+def test_probabilities_are_a_whole_the_greatest_first(
+    extent: Extent, deviations: dict[str, float]
+) -> None:
+    shares = list(NAMER.name(departed(extent, deviations)).probabilities.values())
+    assert math.isclose(sum(shares), 1.0, abs_tol=1e-9)
+    assert shares == sorted(shares, reverse=True)
+    assert shares[-1] >= 0.0
