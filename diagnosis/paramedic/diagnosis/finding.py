@@ -52,6 +52,12 @@ class Trouble(StrEnum):
     """Of the job: it was not saved."""
     OFTEN = "often"
     """It fails abnormally often: said of the machine, not of what it does now."""
+    GROUP = "group"
+    """Of several nodes that share something: they depart together."""
+
+
+FEWEST_MEMBERS = 3
+"""Of a group (formats, section 3)."""
 
 
 OF_THE_MACHINE = (Trouble.DEPARTED, Trouble.UNHEARD, Trouble.CARD)
@@ -115,10 +121,10 @@ RECOMMENDATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An accusation of one node, or what has befallen the whole job."""
+    """An accusation of one node or of a group, or what has befallen the whole job."""
 
     node: NodeName | None
-    """None for the job as a whole."""
+    """None for a group and for the job as a whole."""
     rank: int | None
     generation: int
     fault: Fault
@@ -135,17 +141,28 @@ class Finding:
     """None unless it is about this GPU alone."""
     action: Recommendation | None = None
     """None where the fault alone says what to do."""
+    members: tuple[NodeName, ...] = ()
+    """The nodes of a group, by name; empty where it is about one node or the job."""
+
+    def __post_init__(self) -> None:
+        if self.members and (self.node is not None or len(self.members) < FEWEST_MEMBERS):
+            raise ValueError(
+                f"a group has no node of its own and {FEWEST_MEMBERS} members at least, not"
+                f" node {self.node!r} and members {self.members!r}"
+            )
 
     @property
     def scope(self) -> Scope:
         """What the verdict will speak of."""
         if self.node is None:
-            return Scope.JOB
+            return Scope.GROUP if self.members else Scope.JOB
         return Scope.NODE if self.gpu is None else Scope.GPU
 
     @property
     def subject(self) -> Subject:
         """Which open verdict this belongs to."""
+        if self.members:
+            return Subject(None, Trouble.GROUP, members=self.members)
         return subject_of(self.node, self.fault, self.gpu, self.tier, self.phase)
 
     @property
@@ -158,10 +175,12 @@ class Subject(NamedTuple):
     """What there is at most one open verdict of."""
 
     node: NodeName | None
-    """None for the job as a whole."""
+    """None for a group and for the job as a whole."""
     trouble: Trouble
     gpu: int | None = None
     """Only where every GPU of the node has its own."""
+    members: tuple[NodeName, ...] = ()
+    """Only of a group; a node is in one at most."""
 
 
 def subject_of(

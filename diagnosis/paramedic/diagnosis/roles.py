@@ -1,0 +1,110 @@
+"""The roles of a job's nodes, as its events tell them: peers by stage, and who shares what.
+
+Sources say with `joined` what a node's `pipeline_stage`, `switch` and `rack` are, once a node or
+once a rank of it; a replay says the same of `job.json`. Where ranks and their node both speak, the
+ranks hold. Who replaces a node takes its stage over, and not its place in the network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.grouping import Domain, DomainKind
+from paramedic.ingest.contract import EventKind, NodeName
+from paramedic.ingest.recordings.portrait import Portrait
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from paramedic.ingest.contract import Event, JobName
+    from paramedic.ingest.recordings.description import JobDescription
+
+
+@dataclass(slots=True)
+class JobRoles:
+    """What is known of one job; outlives a run of it, as machines stay where they are."""
+
+    job: JobName
+    _portrait: Portrait = field(init=False)
+    _read: int = -1
+    """The state of the portrait that the following were read from."""
+    _stages: dict[NodeName, int] = field(default_factory=dict)
+    _domains: dict[Domain, frozenset[NodeName]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._portrait = Portrait(self.job)
+
+    @property
+    def version(self) -> int:
+        """Grows whenever a role has changed."""
+        return self._portrait.version
+
+    def hear(self, event: Event) -> None:
+        """Take note of what an event says of roles."""
+        if event.kind is not EventKind.MEMBERSHIP:
+            return
+        self._portrait.hear(event)
+        by = event.details.get("by")
+        if event.node is not None and isinstance(by, str):
+            self._succeed(event, event.node, NodeName(by))
+
+    def stage_of(self, node: NodeName) -> int | None:
+        """The node's pipeline stage; None where it is not known or its ranks differ."""
+        self._read_portrait()
+        return self._stages.get(node)
+
+    def domains(self, present: Collection[NodeName]) -> dict[Domain, frozenset[NodeName]]:
+        """The declared domains, each with those of these nodes that are in it.
+
+        Nodes that have left, or are under maintenance, are not to be asked for.
+        """
+        self._read_portrait()
+        nodes = frozenset(present)
+        found = {domain: nodes & members for domain, members in self._domains.items()}
+        return {domain: members for domain, members in found.items() if members}
+
+    def _succeed(self, event: Event, node: NodeName, by: NodeName) -> None:
+        """Who takes a rank over has its roles; who takes a node's place, its stage."""
+        details: dict[str, str | int | float | bool | None] = {"change": "joined"}
+        stage = self.stage_of(node)
+        if event.rank is None and stage is not None:
+            details["pipeline_stage"] = stage
+        self._portrait.hear(replace(event, node=by, details=details))
+
+    def _read_portrait(self) -> None:
+        if self._read == self._portrait.version:
+            return
+        self._read = self._portrait.version
+        description = self._portrait.description()
+        self._stages = _stages(description)
+        self._domains = _domains(description, self._stages)
+
+
+def _stages(description: JobDescription) -> dict[NodeName, int]:
+    """The stage of each node that has one."""
+    of_ranks: dict[NodeName, set[int]] = {}
+    for rank in description.ranks:
+        if rank.pipeline_stage is not None:
+            of_ranks.setdefault(rank.node, set()).add(rank.pipeline_stage)
+    own = {
+        node.name: {node.pipeline_stage}
+        for node in description.nodes
+        if node.pipeline_stage is not None
+    }
+    told = {**own, **of_ranks}
+    return {node: next(iter(stages)) for node, stages in told.items() if len(stages) == 1}
+
+
+def _domains(
+    description: JobDescription, stages: dict[NodeName, int]
+) -> dict[Domain, frozenset[NodeName]]:
+    found: dict[Domain, set[NodeName]] = {}
+    for node in description.nodes:
+        if node.switch is not None:
+            found.setdefault(Domain(DomainKind.SWITCH, node.switch), set()).add(node.name)
+        if node.rack is not None:
+            found.setdefault(Domain(DomainKind.RACK, node.rack), set()).add(node.name)
+    for name, stage in stages.items():
+        found.setdefault(Domain(DomainKind.STAGE, str(stage)), set()).add(name)
+    return {domain: frozenset(members) for domain, members in found.items()}
