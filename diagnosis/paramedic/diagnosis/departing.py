@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Tier
+from paramedic.diagnosis.family.advice import advice
+from paramedic.diagnosis.family.measuring import Stretch, measured
+from paramedic.diagnosis.family.naming import FamilyNamer
 from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.ingest.contract import Entity
 
@@ -15,13 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from numpy.typing import NDArray
+
     from paramedic.diagnosis.absence import Absence
     from paramedic.diagnosis.departures import Departure
     from paramedic.diagnosis.settings import DepartureSettings
-    from paramedic.ingest.contract import NodeName
+    from paramedic.ingest.contract import NodeName, Window
 
 _CANDIDATES = 5
 _EVIDENCE = 6
+_SECONDS_TOLD, _FEWEST_SECONDS_TOLD = 30, 3
 _WORTH_MENTION = 3.0
 """A metric this far from the peers (in robust standard deviations) is worth mentioning."""
 _TELLING_SHARE = 0.25
@@ -48,27 +55,32 @@ _UNITS = ("_bytes_per_second", "_per_second", "_ratio", "_watts", "_celsius", "_
 
 def finding_of_departure(
     departure: Departure,
+    windows: Mapping[Entity, Window],
     generation: int,
     suspicion: Mapping[NodeName, float],
     settings: DepartureSettings,
 ) -> Finding:
-    """The accusation with its numbers."""
+    """The accusation with its numbers; windows that end in the slot that decided."""
     onset = moment(departure.since)
-    evidence = _evidence(departure, onset)
+    evidence = _evidence(departure, windows[departure.row.entity], onset)
+    signature = measured(windows, (), departure.node, Stretch(departure.since, departure.second))
+    naming = _NAMER().name(signature)
+    peers = len(windows[departure.row.entity].rows) - len(departure.alike)
     return Finding(
         node=departure.node,
         rank=None,
         generation=generation,
-        fault=Fault.UNKNOWN,
+        fault=naming.fault,
         phase=Phase.SYMPTOM,
         tier=Tier.PATTERN,
         confidence=_confidence(departure, settings),
         onset=onset,
         detected_at=moment(departure.second),
-        summary=_summary(departure, evidence[0]),
+        summary=_summary(departure, evidence[0], peers),
         candidates=_candidates(departure, suspicion),
         evidence=evidence,
         gpu=departure.gpu,
+        action=advice(naming, signature),
     )
 
 
@@ -94,11 +106,15 @@ def finding_of_absence(absence: Absence, generation: int) -> Finding:
     )
 
 
+@lru_cache(maxsize=1)
+def _NAMER() -> FamilyNamer:  # noqa: N802
+    return FamilyNamer()
+
+
 def _confidence(departure: Departure, settings: DepartureSettings) -> float:
     """Share of alarms with this much evidence that are real: false ones are rarer beyond level."""
-    test = departure.test
-    surplus = (test.evidence.score[departure.at] - test.level) / test.evidence.tail.fold
-    false_alarms = settings.false_alarms_per_job_day * math.exp(-max(surplus, 0.0))
+    surplus = max(departure.nats - departure.level, 0.0)
+    false_alarms = settings.false_alarms_per_job_day * math.exp(-surplus)
     expected = settings.expected_faults_per_job_day
     return round(float(expected / (expected + false_alarms)), 4)
 
@@ -110,26 +126,36 @@ def _candidates(departure: Departure, suspicion: Mapping[NodeName, float]) -> tu
     return (own, *ranked(others, _CANDIDATES - 1))
 
 
-def _evidence(departure: Departure, since: datetime) -> tuple[Evidence, ...]:
+def _evidence(departure: Departure, window: Window, since: datetime) -> tuple[Evidence, ...]:
     """The metrics that speak loudest, the one that has changed most first."""
-    scores = departure.test.scores
-    assert scores is not None  # a departure has been scored
-    deviation = np.nan_to_num(scores.deviation[departure.at])
-    loudest = np.argsort(-np.abs(deviation), kind="stable")[:_EVIDENCE]
-    least = min(_WORTH_MENTION, float(np.abs(deviation[loudest[0]])))
-    found = [
-        Evidence(
-            scores.metrics[m],
-            float(scores.value[departure.at, m]),
-            float(scores.peers[departure.at, m]),
-            round(float(deviation[m]), 2),
-            since,
-        )
-        for m in loudest.tolist()
-        if abs(deviation[m]) >= least
-    ]
+    loudest = list(departure.told_by.items())[:_EVIDENCE]
+    least = min(_WORTH_MENTION, max(abs(deviation) for _, deviation in loudest))
+    slots = min(_SECONDS_TOLD, max(_FEWEST_SECONDS_TOLD, departure.seconds)) // window.slot_seconds
+    recent = _recent(window, max(1, slots))
+    row = window.rows.index(departure.row)
+    others = [at for at, one in enumerate(window.rows) if one.node != departure.node]
+    found = []
+    for metric, deviation in loudest:
+        if abs(deviation) >= least:
+            means = recent[:, window.metrics.index(metric)]
+            value, peers = _number(means[[row]]), _number(means[others])
+            found.append(Evidence(metric, value, peers, round(deviation, 2), since))
     lead = max(found, key=lambda one: _told_first(one, abs(found[0].deviation)))
     return (lead, *(one for one in found if one is not lead))
+
+
+def _recent(window: Window, slots: int) -> NDArray[np.float64]:
+    """Means over the newest slots, (row, metric); NaN where nothing was observed."""
+    values = np.where(window.observed, window.values, 0.0)[:, :, -slots:].astype(np.float64)
+    seen = np.count_nonzero(window.observed[:, :, -slots:], axis=2)
+    means: NDArray[np.float64] = values.sum(axis=2) / np.where(seen > 0, seen, np.nan)
+    return means
+
+
+def _number(means: NDArray[np.float64]) -> float | None:
+    """The median of those that are known."""
+    known = means[np.isfinite(means)]
+    return float(np.median(known)) if known.size else None
 
 
 def _told_first(evidence: Evidence, loudest: float) -> float:
@@ -148,9 +174,7 @@ def _share(evidence: Evidence) -> float | None:
     return evidence.value / evidence.peers - 1
 
 
-def _summary(departure: Departure, lead: Evidence) -> str:
-    scores = departure.test.scores
-    assert scores is not None  # a departure has been scored
+def _summary(departure: Departure, lead: Evidence, peers: int) -> str:
     name = departure.node
     if departure.gpu is not None:
         who = f"GPU {departure.gpu} of {name}"
@@ -158,10 +182,10 @@ def _summary(departure: Departure, lead: Evidence) -> str:
         who = f"the host {name}"
     else:
         who = f"{name} ({len(departure.alike)} of its GPUs)"
-    against = f"its {len(scores.rows) - len(departure.alike)} peers"
-    if departure.test.is_among_siblings:
-        against = "the other GPUs of its node"
-    return f"{who} {_change(lead)} against {against} ({_numbers(lead)}, for {departure.seconds} s)"
+    return (
+        f"{who} {_change(lead)} against its {peers} peers"
+        f" ({_numbers(lead)}, for {departure.seconds} s)"
+    )
 
 
 def _change(lead: Evidence) -> str:
@@ -187,4 +211,5 @@ def _words(metric: str) -> str:
 
 
 def _numbers(evidence: Evidence) -> str:
-    return f"{evidence.value:.3g} against {evidence.peers:.3g}"
+    told = ("nothing" if one is None else f"{one:.3g}" for one in (evidence.value, evidence.peers))
+    return " against ".join(told)

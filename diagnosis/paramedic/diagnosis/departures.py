@@ -1,42 +1,42 @@
 """Finds the GPUs and nodes that have departed from their peers, and names them once it is safe.
 
-All rows of one kind in the job are peers, and so are the GPUs of one node among themselves. Each
-kind is tested at several paces; the strongest counts. In a synchronous job everybody waits for a
-slow machine, and not everybody alike: only who stands apart from all others is accused (see
-`separation`). Several GPUs of one node that depart together are the node's trouble, and when a good
-part of all nodes stands apart, nobody is accused: something befalls the job.
+All rows of one kind with the same role are peers. In a synchronous job everybody waits for a slow
+machine, and not everybody alike: only who stands apart from all others is accused (see
+`separation`). Several GPUs of one node that depart together are the node's trouble; nodes of one
+switch, rack or stage that depart at once are a group's, and when a good part of all nodes stands
+apart, nobody is accused: something befalls the job.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.evidence import level_nats
-from paramedic.diagnosis.judged_metrics import peers_part
-from paramedic.diagnosis.paced import PacedTest
+from paramedic.diagnosis.clock_shift import is_shifted
+from paramedic.diagnosis.evidence import Evidence
+from paramedic.diagnosis.grouping import Group, GroupSettings, find_group, may_become_group
+from paramedic.diagnosis.rows_test import RowsTest
 from paramedic.diagnosis.separation import Picture, Suspect, culprits
-from paramedic.ingest.contract import Entity
-from paramedic.models.circles import Circles
-from paramedic.models.peer_departure import PeerDepartureConfig
+from paramedic.ingest.contract import Entity, EntityKey, NodeName
+from paramedic.models.departure.model import DepartureConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from paramedic.diagnosis.roles import JobRoles
     from paramedic.diagnosis.settings import DepartureSettings
-    from paramedic.ingest.contract import EntityKey, NodeName, Window
+    from paramedic.ingest.contract import Window
 
 _SUSPECT = 1 / 3
 """A row with so much of the evidence that decides is suspected."""
-_NODE_STEADY_SHARE = 1.0
-"""Hosts are no clones: one of them serves files, another logs. Their steady differences are taken
-off up to their peers' whole level, where GPUs' are up to the model's own share."""
-_NODE_FLOOR_SHARE = 0.1
-"""And a few percent more or less of what a host does mean nothing, however steady its peers are."""
+_KEPT_OF_SHIFTED = 0.3
+"""What is kept of the evidence against a machine whose clock explains it."""
+_STEADY_PACE = 1
+"""The pace at which machines are told apart: less noise than the first, sooner than the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,15 @@ class Departure:
     """The strongest of its rows."""
     gpu: int | None
     """None when it is the node's trouble."""
-    test: PacedTest
-    at: int
-    """The row's position."""
+    alike: tuple[EntityKey, ...]
+    """The node's rows that depart together."""
+    since: int
+    """The second in which the evidence began."""
     second: int
-    alike: tuple[int, ...]
-    """Positions of the node's rows that depart together."""
+    nats: float
+    level: float
+    told_by: Mapping[str, float]
+    """Signed deviation of the metrics that speak against it, the loudest first."""
 
     @property
     def node(self) -> NodeName:
@@ -60,162 +63,194 @@ class Departure:
         return self.row.node
 
     @property
-    def since(self) -> int:
-        """The second in which the evidence began."""
-        return int(self.test.evidence.since[self.at])
-
-    @property
     def seconds(self) -> int:
         """For how long there has been evidence."""
         return self.second - self.since + 1
 
 
+@dataclass(frozen=True, slots=True)
+class NodeEvidence:
+    """The strongest of what speaks against a node."""
+
+    strength: float
+    """As a share of what decides."""
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What one slot decides."""
+
+    departures: tuple[Departure, ...]
+    group: Group | None
+
+
+@dataclass(slots=True)
 class DepartureWatch:
     """The tests of one job's GPUs and nodes."""
 
-    def __init__(self, settings: DepartureSettings) -> None:
-        self._settings = settings
-        self._hosts = {kind: _Hosts() for kind in (Entity.GPU, Entity.NODE)}
-        glitch, chore = settings.gpu_harmless_seconds, settings.host_harmless_seconds
-        self._tests: dict[Entity, list[PacedTest]] = {Entity.GPU: [], Entity.NODE: []}
-        for pace in settings.smoothing_seconds:
-            config = PeerDepartureConfig(smoothing_seconds=pace)
-            hosts = replace(
-                config, forgiven_share=_NODE_STEADY_SHARE, floor_share=_NODE_FLOOR_SHARE
-            )
-            self._tests[Entity.GPU] += [
-                PacedTest(config.build(), pace, glitch, is_among_siblings=siblings)
-                for siblings in (False, True)
-            ]
-            self._tests[Entity.NODE].append(PacedTest(hosts.build(), pace, chore))
+    settings: DepartureSettings
+    grouping: GroupSettings = field(default_factory=GroupSettings)
+    _tests: dict[Entity, RowsTest] = field(init=False)
+    _waiting: dict[NodeName, int] = field(default_factory=dict)
+    """Since when a node could have been accused and waits for the others of its domain."""
+
+    def __post_init__(self) -> None:
+        config = DepartureConfig(smoothing_seconds=self.settings.smoothing_seconds)
+        paces = len(self.settings.smoothing_seconds)
+        self._tests = {
+            kind: RowsTest(config.build(), Evidence(paces)) for kind in (Entity.GPU, Entity.NODE)
+        }
 
     def restart(self) -> None:
         """Forget all evidence; what is known of the machines is kept."""
-        for test in self._all():
+        self._waiting.clear()
+        for test in self._tests.values():
             test.restart()
 
-    def weigh(self, windows: Mapping[Entity, Window]) -> list[Departure]:
-        """Add a slot of all kinds; returns whose evidence has reached the level, by node."""
-        parts = {kind: peers_part(window) for kind, window in windows.items() if window.rows}
-        rows = sum(len(part.rows) for part in parts.values())
+    def weigh(self, windows: Mapping[Entity, Window], roles: JobRoles | None = None) -> Judged:
+        """Add a slot of all kinds; returns whose evidence has reached the level."""
+        kinds = [kind for kind in self._tests if windows[kind].rows]
+        rows = sum(len(windows[kind].rows) for kind in kinds)
+        for kind in kinds:
+            self._tests[kind].weigh(windows[kind], roles, rows, self.settings)
+        standing = self.standings()
+        if not any(one.strength >= _SUSPECT for one in standing.values()):
+            self._waiting.clear()
+            return Judged((), None)
         found: dict[NodeName, Departure] = {}
-        for kind, part in parts.items():
-            paces = self._tests[kind]
-            tests = rows * len(paces)
-            level = level_nats(self._settings.false_alarms_per_job_day, tests, part.slot_seconds)
-            for test in paces:
-                circles = self._hosts[kind].of(part) if test.is_among_siblings else None
-                test.weigh(part, circles, level, self._settings)
-            for departure in self._departures(kind, part):
-                found.setdefault(departure.node, departure)
-            if found:  # a host is not asked as long as GPUs explain what happens
-                break
-        return list(found.values())
+        for kind in kinds:
+            for one in self._departures(kind, windows[kind], roles):
+                found.setdefault(one.node, one)
+        domains = {} if roles is None else roles.domains(standing)
+        strengths = {node: one.strength for node, one in standing.items()}
+        since = {node: float(one.since) for node, one in standing.items() if one.strength > 0}
+        group = find_group(domains, strengths, since, self.grouping)
+        alone = [
+            one for one in found.values()
+            if not (group and one.node in group.members)
+            and not self._waits(one, may_become_group(
+                one.node, domains, strengths, since, self.grouping))
+        ]  # fmt: skip
+        return Judged(tuple(alone), group)
+
+    def standings(self) -> dict[NodeName, NodeEvidence]:
+        """How the evidence stands against each node, by the row that has most of it."""
+        found: dict[NodeName, NodeEvidence] = {}
+        for evidence in self._evidence():
+            strength = evidence.strength
+            for at, row in enumerate(evidence.rows):
+                known = found.get(row.node)
+                if known is None or strength[at] > known.strength:
+                    found[row.node] = NodeEvidence(float(strength[at]), evidence.since(at))
+        return found
+
+    def rows_of(self, node: NodeName) -> Iterator[tuple[EntityKey, float, float, int]]:
+        """Each row of the node: evidence in nats, the level, and when it began."""
+        for evidence in self._evidence():
+            nats = evidence.nats
+            for at, row in enumerate(evidence.rows):
+                if row.node == node:
+                    yield row, float(nats[at]), evidence.level, evidence.since(at)
 
     def suspicion(self) -> dict[NodeName, float]:
         """The strongest evidence against each node, in nats."""
         found: dict[NodeName, float] = {}
-        for test in self._all():
-            if test.scores is None:
-                continue
-            score = test.evidence.score
-            for at in np.flatnonzero(score > 0).tolist():
-                node = test.scores.rows[at].node
-                found[node] = max(found.get(node, 0.0), float(score[at]))
+        for evidence in self._evidence():
+            nats = evidence.nats
+            for at in np.flatnonzero(nats > 0).tolist():
+                node = evidence.rows[at].node
+                found[node] = max(found.get(node, 0.0), float(nats[at]))
         return found
 
     def is_well(self, node: NodeName, slot_seconds: int) -> bool:
         """Whether nothing has spoken against any row of the node for long enough."""
-        enough = self._settings.healthy_seconds_to_resolve / slot_seconds
+        enough = self.settings.healthy_seconds_to_resolve / slot_seconds
         return all(
-            test.evidence.calm_slots[at] >= enough
-            for test in self._all()
-            if test.scores is not None
-            for at, row in enumerate(test.scores.rows)
+            evidence.calm_slots[at] >= enough
+            for evidence in self._evidence()
+            for at, row in enumerate(evidence.rows)
             if row.node == node
         )
 
-    def _all(self) -> Iterator[PacedTest]:
-        for paces in self._tests.values():
-            yield from paces
+    def _evidence(self) -> Iterator[Evidence]:
+        yield from (test.evidence for test in self._tests.values())
 
-    def _departures(self, kind: Entity, part: Window) -> Iterator[Departure]:
+    def _waits(self, one: Departure, may_be_one_of_many: bool) -> bool:
+        if not may_be_one_of_many:
+            self._waiting.pop(one.node, None)
+            return False
+        begun = self._waiting.setdefault(one.node, one.second)
+        return one.second - begun < self.grouping.longest_wait_seconds
+
+    def _departures(
+        self, kind: Entity, window: Window, roles: JobRoles | None
+    ) -> Iterator[Departure]:
         """The culprits among those with evidence against them, as long as they are no crowd."""
-        strengths = np.stack([test.strength() for test in self._tests[kind]])
-        strongest = strengths.max(axis=0)
-        scores = self._widest(kind).scores
-        if not (strongest >= 1).any() or scores is None:
+        test = self._tests[kind]
+        strength = test.evidence.strength
+        if test.slot is None or not (strength >= 1).any():
             return
-        nodes = self._hosts[kind].of(part)
-        picture = Picture(scores, nodes)
-        circles = [at for at in range(len(nodes.seats)) if _most(strongest, nodes, at) >= _SUSPECT]
-        found = culprits(map(picture.suspect, circles), self._settings.victim_share)
-        if len(found) > max(1.0, self._settings.largest_crowd_share * len(nodes.seats)):
+        hosts = test.hosts_of(window.rows)
+        picture = Picture(test.slot.deviation[self._pace].T, hosts)
+        suspected = [
+            at for at in range(len(hosts.seats)) if strength[hosts.members(at)].max() >= _SUSPECT
+        ]
+        found = culprits(map(picture.suspect, suspected), self.settings.victim_share)
+        if len(found) > max(1.0, self.settings.largest_crowd_share * len(hosts.seats)):
             return
         for one in found:
             alike = picture.alike(one)
-            if strongest[list(alike)].max() < 1:
+            if strength[list(alike)].max() < 1:
                 continue
-            departure = self._departure(kind, part, one, alike, strengths)
-            if (
-                departure.gpu is not None
-                or departure.seconds >= self._settings.node_harmless_seconds
-            ):
-                yield departure
+            departure = self._departure(test, window, one, alike, len(hosts.members(one.circle)))
+            is_soon = departure.seconds < self.settings.node_harmless_seconds
+            if departure.gpu is None and kind is Entity.GPU and is_soon:
+                continue
+            if self._is_shifted(test, window, alike, roles):
+                test.evidence.doubt(list(alike), _KEPT_OF_SHIFTED)
+                continue
+            yield departure
 
-    def _widest(self, kind: Entity) -> PacedTest:
-        """The slowest pace against all peers: it has the least noise."""
-        return [test for test in self._tests[kind] if not test.is_among_siblings][-1]
+    @property
+    def _pace(self) -> int:
+        return min(_STEADY_PACE, len(self.settings.smoothing_seconds) - 1)
 
-    def _is_nodes(self, part: Window, suspect: Suspect, alike: tuple[int, ...], at: int) -> bool:
-        """Whether most GPUs of the node depart, and this one not from the others."""
-        members = self._hosts[Entity.GPU].of(part).members(suspect.circle)
-        half = max(1, len(members) // 2)
-        among = _strongest([t for t in self._tests[Entity.GPU] if t.is_among_siblings])
-        against_all = _strongest([t for t in self._tests[Entity.GPU] if not t.is_among_siblings])
-        suspected = np.count_nonzero(against_all[members] >= _SUSPECT)
-        return len(alike) > half or bool(suspected > half and among[at] < _SUSPECT)
+    def _is_shifted(
+        self, test: RowsTest, window: Window, alike: tuple[int, ...], roles: JobRoles | None
+    ) -> bool:
+        at = max(alike, key=lambda one: float(test.evidence.strength[one]))
+        circles = test.peers_of(window.rows, roles)
+        row = window.rows[at]
+        stage = None if circles is None else next(
+            c for c in range(len(circles.seats)) if at in circles.members(c))  # fmt: skip
+        among = range(len(window.rows)) if stage is None or circles is None else (
+            circles.members(stage).tolist())  # fmt: skip
+        peers = [one for one in among if window.rows[one].node != row.node]
+        return is_shifted(window, at, peers[:_ENOUGH_PEERS])
 
     def _departure(
-        self,
-        kind: Entity,
-        part: Window,
-        suspect: Suspect,
-        alike: tuple[int, ...],
-        strengths: NDArray[np.float64],
+        self, test: RowsTest, window: Window, suspect: Suspect, alike: tuple[int, ...], of: int
     ) -> Departure:
-        at = max(alike, key=lambda one: float(strengths[:, one].max()))
-        is_nodes = kind is Entity.NODE or self._is_nodes(part, suspect, alike, at)
+        evidence, slot = test.evidence, test.slot
+        assert slot is not None  # it has been weighed
+        at = max(alike, key=lambda one: float(evidence.strength[one]))
+        row = window.rows[at]
+        is_nodes = row.index is None or len(alike) > max(1, of // 2)
+        pace = evidence.pace_of(at)
+        loud = evidence.speakers(at)
+        deviation: NDArray[np.float64] = slot.deviation[pace, :, at]
+        ranked = np.lexsort((-np.abs(deviation), -loud)).tolist()
         return Departure(
-            row=part.rows[at],
-            gpu=None if is_nodes else part.rows[at].index,
-            test=self._tests[kind][int(strengths[:, at].argmax())],
-            at=at,
-            second=part.last_second,
-            alike=alike if is_nodes else (at,),
+            row=row,
+            gpu=None if is_nodes else row.index,
+            alike=tuple(window.rows[one] for one in (alike if is_nodes else (at,))),
+            since=evidence.since(at),
+            second=window.last_second,
+            nats=float(evidence.nats[at]),
+            level=evidence.level,
+            told_by={slot.metrics[m]: float(deviation[m]) for m in ranked},
         )
 
 
-def _strongest(tests: list[PacedTest]) -> NDArray[np.float64]:
-    """Each row's evidence by the test that has most of it."""
-    strongest: NDArray[np.float64] = np.stack([test.strength() for test in tests]).max(axis=0)
-    return strongest
-
-
-def _most(strongest: NDArray[np.float64], nodes: Circles, circle: int) -> float:
-    """The strongest evidence against any row of the node."""
-    return float(strongest[nodes.members(circle)].max())
-
-
-@dataclass(slots=True)
-class _Hosts:
-    """The rows of each node; its GPUs share a host, a pipeline stage and whom they wait for."""
-
-    _rows: tuple[EntityKey, ...] = ()
-    _circles: Circles | None = None
-
-    def of(self, part: Window) -> Circles:
-        """The circles of a window's rows."""
-        if self._circles is None or part.rows is not self._rows:
-            self._rows, self._circles = part.rows, Circles.of([row.node for row in part.rows])
-        return self._circles
+_ENOUGH_PEERS = 64

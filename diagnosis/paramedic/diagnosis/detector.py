@@ -39,6 +39,7 @@ from paramedic.diagnosis.onlooker import NOBODY
 from paramedic.diagnosis.pace import Pace
 from paramedic.diagnosis.picture import JobPicture
 from paramedic.diagnosis.rank_judging import RankJudging, RankMemory
+from paramedic.diagnosis.roles import JobRoles
 from paramedic.diagnosis.settings import (
     DepartureSettings,
     SilenceSettings,
@@ -104,6 +105,7 @@ class DetectorConfig:
             liveness=Liveness(self.silence.clock_tolerance_seconds),
             ranks=RankMemory(StragglerWatch(self.straggler)),
             docket=Docket(job, Admission(plan, history.odds_factor)),
+            roles=JobRoles(job),
             machines=MachineWatch(self.departure),
             application=ApplicationWatch(self.application),
             slot_seconds=self.windows.sampling_seconds,
@@ -129,6 +131,7 @@ class DetectorState:
     """How often the job's telemetry comes."""
     picture: JobPicture
     history: FailureHistory
+    roles: JobRoles
     pace: Pace = field(default_factory=Pace)
     sight: JobSight = field(default_factory=JobSight)
     told: KnownErrorMemory = field(default_factory=KnownErrorMemory)
@@ -242,6 +245,7 @@ class JobDetector:
         exit_finding = None if picture.finished else judge_exit(event, picture)
         picture.record(event)
         self._windows.membership(event)
+        self._state.roles.hear(event)
         if event.node is not None and event.node in picture.departed:
             self._state.liveness.forget(event.node)
         if picture.finished:
@@ -335,6 +339,8 @@ class JobDetector:
         yield from self._known_errors.look(
             windows[Entity.GPU], state.told, state.picture, state.docket
         )
-        yield from state.machines.judge(windows, late, state.picture, state.docket)
+        yield from state.machines.judge(
+            windows, late, state.picture, state.docket, state.roles
+        )
         ranks = self._windows.window_at(Entity.RANK, second)
         yield from state.application.look(ranks, state.picture, state.docket)

@@ -1,11 +1,14 @@
-"""Evidence of oddness that adds up over slots, for all rows of one kind at once.
+"""Evidence of oddness that adds up over slots, for all rows of one kind at all paces at once.
 
-S = max(0, S + (oddness - allowance) / smoothing): oddness that is smoothed over n slots repeats
-itself, so a slot of it counts for 1/n. A slot adds a limited amount, so that what lasts shortly is
-not enough, however odd it is. Were healthy oddness exponential and new in every slot, S would
-exceed h in a share of less than e^-h of all row-slots; how fast the tail of S really falls is
-measured by how high it climbed before it came back to zero, and the level is as much higher as it
-falls slower. What never comes back, which a fault does not, raises no level for itself.
+S = max(0, S + gain). What a metric adds in a slot is by how many nats it exceeds the allowance,
+divided by the slots of its average, which repeats itself; at most a share of the level, so that
+what lasts less than the metric's patience decides nothing, however odd; and less what the metric
+adds for the other rows in the mean, so that a crowd that is restless as a whole accuses nobody.
+
+Were healthy oddness exponential and new in every slot, S would exceed h in a share of less than
+e^-h of all row-slots. How fast the tail of S really falls is measured by how high it climbed before
+it came back to zero, and the level is as much higher as it falls slower. What never comes back,
+which a fault does not, raises no level for itself.
 """
 
 from __future__ import annotations
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from paramedic.ingest.contract import EntityKey
+    from paramedic.models.departure.model import Departures
+
+    Cells = NDArray[np.float64]
 
 SECONDS_PER_DAY = 86_400
 _MARK = 1.0
@@ -31,6 +37,14 @@ _PRIOR_CLIMBS = 30.0
 """What is assumed of the tail counts as much as so many climbs beyond the mark."""
 _CLIMBS_KEPT = 3000.0
 """Older ones are forgotten."""
+_CALM_NATS = 1.0
+"""What a slot without oddness takes off, divided by the slots of the average."""
+_CROWD = 3.0
+"""So many times what the others show in the mean is taken off."""
+_FEW_SLOTS = 20
+_FEWEST_SLOTS = 3.0
+_TOLD_OF = 0.97
+"""By how much the account of who has added what is forgotten in a slot."""
 
 
 def level_nats(false_alarms_per_job_day: float, tests: int, slot_seconds: int) -> float:
@@ -55,7 +69,7 @@ class Tail:
         """How many nats of evidence are e times as rare; 1 is what independence would give."""
         return max(1.0, self.excess / self.climbs)
 
-    def learn(self, peaks: NDArray[np.float64]) -> None:
+    def learn(self, peaks: Cells) -> None:
         """Take climbs in that are over."""
         beyond = peaks[peaks > _MARK] - _MARK
         self.climbs += beyond.size
@@ -65,73 +79,193 @@ class Tail:
             self.climbs = _CLIMBS_KEPT
 
 
-class _Field(IntEnum):
+class _Row(IntEnum):
+    """Of every pace."""
+
     SCORE = 0
     SINCE = 1
     """The second in which the score left zero."""
-    CALM = 2
-    """Slots since the score is zero."""
-    SEEN = 3
-    """Slots in which the row was observed."""
-    PEAK = 4
-    """The highest score since it left zero."""
+    PEAK = 2
+    """The highest score since."""
+
+
+class _Life(IntEnum):
+    SEEN = 0
+    """Slots in which the row was observed, less those that it has to settle longer."""
+    CALM = 1
+    """Slots without a score at any pace."""
+    MET = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """By what evidence is judged in one slot."""
+
+    base_level: float
+    """What independent slots would need, in nats."""
+    allowance_nats: float
+    least_slots: float
+    """No fewer slots than these decide."""
+    settle_slots: float
+    newcomer_slots: float
+    """A row that comes later than the others has to settle so long."""
+    smoothing: Cells
+    """The paces in slots, (pace, 1, 1)."""
+    patience_slots: Cells
+    """(metric, 1)."""
+    memory_slots: float
+
+
+@dataclass(slots=True)
+class Evidence:
+    """The scores of the rows of one kind."""
+
+    paces: int
+    tails: list[Tail] = field(init=False)
+    _rows: CellMemory = field(init=False)
+    _life: CellMemory = field(default_factory=lambda: CellMemory(len(_Life)))
+    _mean: CellMemory = field(init=False)
+    """What each metric of each row has added lately, in the mean, by pace."""
+    _told: CellMemory = field(default_factory=lambda: CellMemory(1))
+    """What each metric of each row has added lately, at all paces together."""
+    _level: Cells = field(init=False)
+    _slots: int = 0
+
+    def __post_init__(self) -> None:
+        self.tails = [Tail() for _ in range(self.paces)]
+        self._rows = CellMemory(len(_Row) * self.paces)
+        self._mean = CellMemory(self.paces)
+        self._level = np.zeros(self.paces)
+
+    @property
+    def rows(self) -> tuple[EntityKey, ...]:
+        """Whose scores these are."""
+        return self._rows.rows  # type: ignore[return-value]
+
+    @property
+    def strength(self) -> Cells:
+        """Each row's evidence as a share of the level, at the pace that has most of it."""
+        if not self._slots:
+            return np.zeros(len(self.rows))
+        strongest: Cells = (self._of(_Row.SCORE) / self._level[:, None]).max(axis=0)
+        return strongest
+
+    @property
+    def nats(self) -> Cells:
+        """Each row's evidence at the pace that has most of it, in nats that count fully."""
+        return self.strength * self.level
+
+    @property
+    def level(self) -> float:
+        """The decision level of the quickest pace, in nats."""
+        return float(self._level[0])
+
+    @property
+    def calm_slots(self) -> Cells:
+        """How long each row has been without evidence."""
+        return self._life.line(_Life.CALM)
+
+    def pace_of(self, row: int) -> int:
+        """The pace at which most speaks against the row."""
+        return int((self._of(_Row.SCORE)[:, row] / self._level).argmax())
+
+    def since(self, row: int) -> int:
+        """The second in which the row's evidence began."""
+        return int(self._of(_Row.SINCE)[self.pace_of(row), row])
+
+    def speakers(self, row: int) -> Cells:
+        """How much each metric has added lately against the row."""
+        return self._told.cells[0, :, row].copy()
+
+    def restart(self) -> None:
+        """Nothing of before speaks of now."""
+        if self._rows.cells.size:
+            self._of(_Row.SCORE)[:] = self._of(_Row.PEAK)[:] = 0.0
+            self._told.cells[:] = 0.0
+
+    def settle(self, slots: float) -> None:
+        """Let every row have at most so many slots behind it."""
+        if self._life.cells.size:
+            seen = self._life.line(_Life.SEEN)
+            np.minimum(seen, slots, out=seen)
+
+    def doubt(self, rows: list[int], kept_share: float) -> None:
+        """Something else explains these rows: most of what speaks against them is dropped."""
+        self._of(_Row.SCORE)[:, rows] *= kept_share
+
+    def add(self, slot: Departures, second: int, terms: Terms) -> None:
+        """Add a slot; what was not observed adds nothing either way."""
+        self._arrange(slot)
+        gains = self._gains(slot, terms)
+        seen: NDArray[np.bool_] = np.any(slot.known, axis=0)
+        self._live(seen, terms)
+        counts = seen & (self._life.line(_Life.SEEN) > terms.settle_slots)
+        score, since, peak = (self._of(one) for one in _Row)
+        gains = np.where(counts, gains, 0.0)
+        since[(score == 0) & (gains > 0)] = second
+        # Twice the level is kept at most, so that a row that recovers is clear in finite time.
+        np.minimum(np.maximum(score + gains, 0.0), 2 * self._level[:, None], out=score)
+        np.maximum(peak, score, out=peak)
+        calm = self._life.line(_Life.CALM)
+        calm += 1
+        calm[(score > 0).any(axis=0)] = 0
+        self._learn_climbs(score, peak)
+        self._slots += 1
+
+    def _of(self, which: _Row) -> Cells:
+        cells: Cells = self._rows.cells[which * self.paces : (which + 1) * self.paces, 0]
+        return cells
+
+    def _arrange(self, slot: Departures) -> None:
+        self._rows.arrange(slot.rows, _ONE)
+        self._life.arrange(slot.rows, _ONE)
+        self._mean.arrange(slot.rows, slot.metrics)
+        self._told.arrange(slot.rows, slot.metrics)
+
+    def _gains(self, slot: Departures, terms: Terms) -> Cells:
+        """What each row gains at each pace, (pace, row)."""
+        self._level = terms.base_level * np.array([tail.fold for tail in self.tails])
+        level = self._level[:, None, None]
+        most = level / (terms.patience_slots + terms.smoothing)
+        added = np.maximum(slot.nats - terms.allowance_nats, 0.0) / terms.smoothing
+        np.minimum(added, most, out=added)
+        _agree(added, slot.characters.matters)
+        mean = self._mean.cells
+        if self._slots > _FEW_SLOTS:
+            mean += np.where(slot.known, (added - mean) / terms.memory_slots, 0.0)
+        told = self._told.cells[0]
+        told *= _TOLD_OF
+        told += added.sum(axis=0)
+        others = (mean.sum(axis=2, keepdims=True) - mean) / max(mean.shape[2] - 1, 1)
+        total = (added - np.where(slot.known, _CROWD * others, 0.0)).sum(axis=1)
+        calm = _CALM_NATS / terms.smoothing[:, 0]
+        largest = self._level[:, None] / max(terms.least_slots, _FEWEST_SLOTS)
+        gains: Cells = np.minimum(total - calm, largest)
+        return gains
+
+    def _live(self, seen: NDArray[np.bool_], terms: Terms) -> None:
+        slots, met = self._life.line(_Life.SEEN), self._life.line(_Life.MET)
+        is_new = seen & (met == 0)
+        if self._slots > terms.settle_slots:
+            slots[is_new] = terms.settle_slots - terms.newcomer_slots
+        met[seen] = 1.0
+        slots += seen
+
+    def _learn_climbs(self, score: Cells, peak: Cells) -> None:
+        for tail, now, highest, level in zip(self.tails, score, peak, self._level, strict=True):
+            is_over = (now == 0) & (highest > 0)
+            if is_over.any():
+                tail.learn(np.minimum(highest[is_over], level))
+                highest[is_over] = 0.0
 
 
 _ONE = ("evidence",)
 
 
-@dataclass(slots=True)
-class Evidence:
-    """The scores of all rows."""
-
-    tail: Tail = field(default_factory=Tail)
-    _memory: CellMemory = field(default_factory=lambda: CellMemory(len(_Field)))
-
-    @property
-    def score(self) -> NDArray[np.float64]:
-        """Nats by row."""
-        return self._memory.line(_Field.SCORE)
-
-    @property
-    def since(self) -> NDArray[np.float64]:
-        """When each row's evidence began (Unix seconds); means nothing where the score is 0."""
-        return self._memory.line(_Field.SINCE)
-
-    @property
-    def calm_slots(self) -> NDArray[np.float64]:
-        """How long each row has been without evidence."""
-        return self._memory.line(_Field.CALM)
-
-    def restart(self) -> None:
-        """Nothing of before speaks of now."""
-        if self._memory.cells.size:
-            self._memory[_Field.SCORE][:] = self._memory[_Field.PEAK][:] = 0.0
-
-    def add(
-        self,
-        rows: tuple[EntityKey, ...],
-        second: int,
-        gain: NDArray[np.float64],
-        level: float,
-        settle_slots: float,
-    ) -> None:
-        """Add a slot; NaN, which was not observed, adds nothing either way."""
-        is_first = not self._memory.cells.size
-        self._memory.arrange(rows, _ONE)
-        if is_first:  # the job itself has been given time to settle
-            self._memory.line(_Field.SEEN)[:] = settle_slots
-        seen, score = self._memory.line(_Field.SEEN), self.score
-        seen += ~np.isnan(gain)
-        counted = np.where(np.isnan(gain) | (seen <= settle_slots), 0.0, gain)
-        begins = (score == 0) & (counted > 0)
-        self.since[begins] = second
-        # Twice the level is kept at most, so that a row that recovers is clear in finite time.
-        np.clip(score + counted, 0.0, 2 * level, out=score)
-        calm = self.calm_slots
-        calm += 1
-        calm[score > 0] = 0
-        peak = self._memory.line(_Field.PEAK)
-        np.maximum(peak, score, out=peak)
-        is_over = (score == 0) & (peak > 0)
-        self.tail.learn(np.minimum(peak[is_over], level))
-        peak[is_over] = 0.0
+def _agree(added: Cells, matters: tuple[NDArray[np.intp], ...]) -> None:
+    """Metrics of one matter add no more together than the loudest of them."""
+    for which in matters:
+        some = added[:, which]
+        total = some.sum(axis=1, keepdims=True)
+        share = some.max(axis=1, keepdims=True) / np.where(total > 0, total, 1.0)
+        added[:, which] = some * share

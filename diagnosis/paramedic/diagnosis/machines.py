@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.absence import AbsenceWatch
-from paramedic.diagnosis.contract import Phase
+from paramedic.diagnosis.contract import Phase, Tier
 from paramedic.diagnosis.departing import finding_of_absence, finding_of_departure
 from paramedic.diagnosis.departures import DepartureWatch
+from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import Trouble, moment
 from paramedic.ingest.contract import Entity
 
@@ -22,13 +23,17 @@ if TYPE_CHECKING:
 
     from paramedic.diagnosis.absence import Absence
     from paramedic.diagnosis.contract import Verdict
+    from paramedic.diagnosis.departures import Departure
     from paramedic.diagnosis.docket import Docket
     from paramedic.diagnosis.finding import Finding
     from paramedic.diagnosis.picture import JobPicture
+    from paramedic.diagnosis.roles import JobRoles
     from paramedic.diagnosis.settings import DepartureSettings
     from paramedic.ingest.contract import NodeName, Window
 
 KINDS = (Entity.GPU, Entity.NODE)
+_OF_WORK = (Trouble.DEPARTED, Trouble.ALIVE)
+"""One of these is enough to say that a node does not work as it should."""
 
 
 @dataclass(slots=True)
@@ -50,6 +55,7 @@ class MachineWatch:
         late: Mapping[Entity, Mapping[NodeName, int]],
         picture: JobPicture,
         docket: Docket,
+        roles: JobRoles | None = None,
     ) -> Iterator[Verdict]:
         """What the newest slot decides; windows of GPUs and nodes that end in one slot.
 
@@ -66,12 +72,34 @@ class MachineWatch:
         if picture.stretch(second) > self._stretch:
             self._stretch = picture.stretch(second)
             self.departures.restart()
-        for departure in self.departures.weigh(windows):
-            finding = finding_of_departure(
-                departure, picture.generation, self.departures.suspicion(), self.settings
-            )
-            yield from _report(finding, picture, docket)
+        judged = self.departures.weigh(windows, roles)
+        for departure in judged.departures:
+            yield from self._accuse(departure, windows, picture, docket)
         yield from self._acquit(docket, second, gpus.slot_seconds)
+
+    def standing(self, node: NodeName) -> tuple[Standing, ...]:
+        """How the evidence stands against each row of the node."""
+        return tuple(
+            Standing(
+                row, Tier.PATTERN, "departure", nats, level,
+                moment(since) if nats > 0 else None, unit="nats",
+            )
+            for row, nats, level, since in self.departures.rows_of(node)
+        )  # fmt: skip
+
+    def _accuse(
+        self,
+        departure: Departure,
+        windows: Mapping[Entity, Window],
+        picture: JobPicture,
+        docket: Docket,
+    ) -> tuple[Verdict, ...]:
+        if any(one.node == departure.node and one.trouble in _OF_WORK for one in docket.open):
+            return ()
+        finding = finding_of_departure(
+            departure, windows, picture.generation, self.departures.suspicion(), self.settings
+        )
+        return _report(finding, picture, docket)
 
     def _judge_absences(
         self, absences: Iterable[Absence], second: int, picture: JobPicture, docket: Docket

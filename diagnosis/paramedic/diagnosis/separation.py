@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from paramedic.models.circles import Circles
-    from paramedic.models.contract import AnomalyScores
 
 _APART = 0.5
 """Who is this share of its own departure away from its neighbour does not belong to it."""
@@ -50,8 +49,9 @@ class Suspect:
 class Picture:
     """What all rows and nodes of one slot look like; distances are in standard deviations."""
 
-    def __init__(self, scores: AnomalyScores, nodes: Circles) -> None:
-        self._rows = np.nan_to_num(scores.deviation)
+    def __init__(self, deviations: NDArray[np.float64], nodes: Circles) -> None:
+        """`deviations` is (row, metric); what is not known counts as none."""
+        self._rows = np.nan_to_num(deviations)
         self._nodes = nodes
         self._middles = nodes.middles(self._rows)
 
@@ -89,7 +89,8 @@ def culprits(suspects: Iterable[Suspect], victim_share: float) -> list[Suspect]:
 
 
 def _size(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One number a row, put together as `oddness.departure_of` does."""
+    """One number a row: between the sum of squares, which drowns one bad metric in many good ones,
+    and the largest alone, which is blind to several that agree."""
     fourth = np.sum(np.square(np.square(deviations)), axis=1)
     size: NDArray[np.float64] = np.sqrt(np.sqrt(fourth))
     return size

@@ -129,26 +129,24 @@ class DepartureSettings:
     """Tolerated false alarms of one job in one day, all its GPUs and nodes together."""
     expected_faults_per_job_day: float = 0.2
     """How often a machine really departs; with the rate above it gives the confidence."""
-    smoothing_seconds: tuple[float, ...] = (2.0, 12.0)
+    smoothing_seconds: tuple[float, ...] = (1.0, 6.0, 30.0)
     """Departures are judged at these paces: the first is quick, the last finds the weakest."""
-    allowance_nats: float = 6.0
-    """A slot less odd than this speaks for a row: one healthy slot in 400 is as odd."""
-    gpu_harmless_seconds: float = 8.0
-    """However far out a GPU is, it is not named by less than so much of it: sensors glitch."""
-    node_harmless_seconds: float = 30.0
+    allowance_nats: float = 4.0
+    """A metric less odd than this adds nothing: one healthy slot in 55 is as odd."""
+    harmless_seconds: float = 7.0
+    """However far out a row is, it is not named by less than so much of it: sensors glitch."""
+    node_harmless_seconds: float = 11.0
     """The same of all GPUs of a node together: what befalls them alike comes through the host, and
     a host is late with data now and then."""
-    host_harmless_seconds: float = 300.0
-    """The same of what a host does without any effect on GPUs: chores take minutes."""
-    least_slots: int = 3
-    """No fewer slots than these decide, however wide they are."""
-    settle_seconds: int = 20
-    """Slots left out after the job began to train, and after a row appeared."""
+    settle_seconds: int = 40
+    """Slots left out after the job began to train."""
+    newcomer_settle_seconds: int = 120
+    """Slots left out after a row appeared later than the others: a machine that joins is cold."""
     pause_settle_seconds: int = 5
     """Slots left out after a checkpoint or an evaluation."""
     largest_crowd_share: float = 1 / 3
     """When more of the rows or nodes than this depart, nobody can be accused."""
-    victim_share: float = 0.75
+    victim_share: float = 0.2
     """Who stands apart by less than this share of the farthest is its victim: whoever waits for a
     slow machine works differently too."""
     healthy_seconds_to_resolve: float = 60.0
@@ -162,8 +160,6 @@ class DepartureSettings:
                 f"false_alarms_per_job_day ({self.false_alarms_per_job_day}) and"
                 f" expected_faults_per_job_day ({self.expected_faults_per_job_day}) must be above 0"
             )
-        if not self.smoothing_seconds:
-            raise ValueError("smoothing_seconds must name one pace at least")
         if self.allowance_nats <= 1:
             raise ValueError(
                 f"allowance_nats must be above 1, the mean of healthy slots, not"

@@ -1,0 +1,113 @@
+"""All rows of one kind, GPUs or nodes, followed by the model and weighed slot after slot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.diagnosis.evidence import Evidence, Terms, level_nats
+from paramedic.models.circles import Circles
+from paramedic.models.departure.character import telling
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from paramedic.diagnosis.roles import JobRoles
+    from paramedic.diagnosis.settings import DepartureSettings
+    from paramedic.ingest.contract import EntityKey, Window
+    from paramedic.models.departure.model import DepartureModel, Departures
+
+_FEWEST_IN_CIRCLE = 5
+"""With fewer rows of a role, all rows of the job are peers."""
+_SETTLES_AGAIN_SLOTS = 10.0
+
+
+@dataclass(slots=True)
+class _Seating:
+    """Circles, kept as long as the rows are the same."""
+
+    rows: tuple[EntityKey, ...] = ()
+    version: int = -1
+    circles: Circles | None = None
+
+    def is_of(self, rows: tuple[EntityKey, ...], version: int) -> bool:
+        return rows is self.rows and version == self.version
+
+    def of(
+        self, rows: tuple[EntityKey, ...], version: int, keys: Sequence[Hashable] | None
+    ) -> Circles:
+        if not self.is_of(rows, version):
+            self.rows, self.version = rows, version
+            self.circles = None if keys is None else Circles.of(keys)
+        return self.circles  # type: ignore[return-value]
+
+
+@dataclass(slots=True)
+class RowsTest:
+    """Model and evidence of one kind of rows."""
+
+    model: DepartureModel
+    evidence: Evidence
+    slot: Departures | None = None
+    """The newest slot."""
+    slot_seconds: int = 1
+    _hosts: _Seating = field(default_factory=_Seating)
+    _roles: _Seating = field(default_factory=_Seating)
+
+    def restart(self) -> None:
+        """Forget all evidence: nothing of before speaks of now."""
+        self.model.restart()
+        self.evidence.restart()
+
+    def weigh(
+        self, window: Window, roles: JobRoles | None, tests: int, settings: DepartureSettings
+    ) -> None:
+        """Add the window's newest slot; `tests` is how many rows of all kinds are tested."""
+        kept = telling(window.metrics)
+        metrics = tuple(window.metrics[at] for at in kept)
+        values = _newest(window, list(kept))
+        circles = self.peers_of(window.rows, roles)
+        self.slot_seconds = width = window.slot_seconds
+        slot = self.slot = self.model.score(values, window.rows, metrics, circles, width)
+        if slot.has_turned:
+            self.evidence.restart()
+            self.evidence.settle(_SETTLES_AGAIN_SLOTS)
+        base = level_nats(settings.false_alarms_per_job_day, tests * self.evidence.paces, width)
+        terms = Terms(
+            base_level=base,
+            allowance_nats=settings.allowance_nats,
+            least_slots=settings.harmless_seconds / width,
+            settle_slots=settings.settle_seconds / width,
+            newcomer_slots=settings.newcomer_settle_seconds / width,
+            smoothing=self.model.smoothing(width),
+            patience_slots=slot.characters.patience_seconds / width,
+            memory_slots=self.model.memory_slots(width),
+        )
+        self.evidence.add(slot, window.last_second, terms)
+
+    def hosts_of(self, rows: tuple[EntityKey, ...]) -> Circles:
+        """The rows of each node; its GPUs share a host, a pipeline stage and whom they wait for."""
+        return self._hosts.of(rows, 0, [row.node for row in rows])
+
+    def peers_of(self, rows: tuple[EntityKey, ...], roles: JobRoles | None) -> Circles | None:
+        """The rows of the same pipeline stage; None where all rows are peers."""
+        if roles is None:
+            return None
+        if self._roles.is_of(rows, roles.version):
+            return self._roles.circles
+        stages = [roles.stage_of(row.node) for row in rows]
+        sizes = Counter(stages)
+        has_peers = len(sizes) > 1 and min(sizes.values()) >= _FEWEST_IN_CIRCLE
+        return self._roles.of(rows, roles.version, stages if has_peers else None)
+
+
+def _newest(window: Window, kept: list[int]) -> NDArray[np.float64]:
+    """The newest slot, (metric, row); NaN where not observed or not a number."""
+    values = window.values[:, kept, -1].T.astype(np.float64)
+    values[~(window.observed[:, kept, -1].T & np.isfinite(values))] = np.nan
+    return values

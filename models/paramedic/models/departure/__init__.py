@@ -1,0 +1,1 @@
+"""How far rows of one kind have departed from their peers, metric by metric."""

@@ -1,0 +1,171 @@
+"""What a metric is about, and what that makes of a departure: knowledge of the field, not tuning.
+
+A busy host is no sick one, a burst of retransmits is over in seconds, a clock that is down means
+something at once. So every metric has a patience: what it shows alone for less long decides
+nothing. And it has a floor: smaller differences mean nothing to anybody, however steady they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.ingest.catalogue.catalogue import shipped_catalogue
+from paramedic.ingest.catalogue.metric import Kind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Scale(StrEnum):
+    """In which unit differences are taken."""
+
+    LINEAR = "linear"
+    LOGARITHM = "logarithm"
+    """Of latencies: twice as long is as much at a tenth of a millisecond as at ten."""
+    COUNTED = "counted"
+    """ln(1 + rate): of errors the first few say most."""
+
+
+class About(StrEnum):
+    """Metrics of one matter tell one thing; together they decide no sooner than the loudest."""
+
+    WORK = "work"
+    """What the machine does for the job: each of these metrics counts for itself."""
+    USAGE = "usage"
+    """Who else is busy on the host."""
+    PCIE = "pcie"
+    NVLINK = "nvlink"
+    NETWORK = "network"
+    CONGESTION = "congestion"
+    SIGN = "sign"
+    """Errors, latencies, temperatures: each for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """One metric's."""
+
+    about: About
+    patience_seconds: float
+    """So long it has to depart if nothing else does."""
+    scale: Scale = Scale.LINEAR
+    floor_share: float = 0.02
+    """Scatter counts as at least this share of the metric's level …"""
+    floor: float = 0.0
+    """… and at least this much, in its own unit."""
+    takes_increments: bool = False
+    """A running total: what it has grown by in a slot is what counts."""
+
+
+_WORK = Character(About.WORK, 14.0)
+_SIGN = Character(About.SIGN, 25.0)
+_ERRORS = Character(About.SIGN, 36.0, Scale.COUNTED, floor_share=0.01)
+_LATENCY = Character(About.SIGN, 36.0, Scale.LOGARITHM)
+_CONGESTION = replace(_ERRORS, about=About.CONGESTION)
+_USAGE = Character(About.USAGE, 110.0)
+_TEMPERATURE = replace(_WORK, floor_share=0.012)
+_KNOWN = {
+    "cpu_utilization_ratio": replace(_USAGE, floor=0.008),
+    "memory_used_ratio": replace(_USAGE, floor=0.003),
+    "process_resident_bytes": _USAGE,
+    "context_switches_per_second": replace(_USAGE, floor_share=0.08),
+    "disk_throughput_bytes_per_second": replace(_USAGE, floor_share=0.1),
+    "tcp_throughput_bytes_per_second": Character(About.SIGN, 36.0, floor_share=0.06),
+    "gpu_pcie_replays_per_second": _ERRORS,
+    "gpu_nvlink_errors_per_second": _ERRORS,
+    "gpu_ecc_correctable_total": replace(_ERRORS, takes_increments=True),
+    "gpu_ecc_uncorrectable_total": replace(_ERRORS, takes_increments=True),
+    "ib_link_downed_total": replace(_ERRORS, takes_increments=True),
+    "ib_symbol_errors_per_second": _ERRORS,
+    "tcp_retransmits_per_second": _ERRORS,
+    "network_drops_per_second": _ERRORS,
+    "pfc_tx_packets_per_second": _CONGESTION,
+    "ecn_packets_per_second": _CONGESTION,
+    "cnp_packets_per_second": _CONGESTION,
+    "disk_read_latency_seconds": _LATENCY,
+    "disk_write_latency_seconds": _LATENCY,
+    "network_round_trip_seconds": _LATENCY,
+    "gpu_memory_used_bytes": Character(About.SIGN, 25.0, floor_share=0.004),
+    "gpu_temperature_celsius": _TEMPERATURE,
+    "gpu_memory_temperature_celsius": _TEMPERATURE,
+    "gpu_sm_clock_hertz": replace(_WORK, floor_share=0.01),
+    "gpu_pcie_tx_bytes_per_second": replace(_WORK, about=About.PCIE),
+    "gpu_pcie_rx_bytes_per_second": replace(_WORK, about=About.PCIE),
+    "gpu_nvlink_tx_bytes_per_second": replace(_WORK, about=About.NVLINK),
+    "gpu_nvlink_rx_bytes_per_second": replace(_WORK, about=About.NVLINK),
+    "rdma_tx_bytes_per_second": replace(_WORK, about=About.NETWORK),
+    "rdma_rx_bytes_per_second": replace(_WORK, about=About.NETWORK),
+}
+_UNTELLING = frozenset({"filesystem_used_ratio", "load_average", "process_stopped"})
+"""How full a disk is says nothing of how a machine works, and a mean over minutes nothing of now:
+it goes on when what it is about is long over."""
+
+
+def character_of(metric: str) -> Character | None:
+    """What a metric is about; None for codes, flags and what cannot be compared.
+
+    >>> character_of("gpu_power_watts").patience_seconds, character_of("gpu_xid")
+    (14.0, None)
+    """
+    if metric in _KNOWN:
+        return _KNOWN[metric]
+    known = shipped_catalogue().metrics.get(metric)
+    is_code = known is not None and known.kind is Kind.STATE
+    if is_code or metric.endswith("_total") or metric in _UNTELLING:
+        return None
+    return _WORK if metric.startswith("gpu_") else _SIGN
+
+
+@dataclass(frozen=True)
+class Characters:
+    """Those of a list of metrics, as columns."""
+
+    metrics: tuple[str, ...]
+    patience_seconds: NDArray[np.float64]
+    floor_share: NDArray[np.float64]
+    floor: NDArray[np.float64]
+    logarithm: NDArray[np.bool_]
+    counted: NDArray[np.bool_]
+    increments: NDArray[np.bool_]
+    work: NDArray[np.bool_]
+    """Whether it tells what the machine does for the job: all that moves with its steps."""
+    matters: tuple[NDArray[np.intp], ...]
+    """Positions of metrics that tell one thing."""
+
+
+@lru_cache(maxsize=64)
+def characters_of(metrics: tuple[str, ...]) -> Characters:
+    """The characters of metrics that have one."""
+    found = [one for one in map(character_of, metrics) if one is not None]
+    about = np.array([one.about.value for one in found])
+    matters = [np.flatnonzero(about == one.value) for one in About if one not in _EACH_FOR_ITSELF]
+    moves = (About.WORK, About.PCIE, About.NVLINK, About.NETWORK)
+    return Characters(
+        metrics,
+        _column([one.patience_seconds for one in found]),
+        _column([one.floor_share for one in found]),
+        _column([one.floor for one in found]),
+        np.array([one.scale is Scale.LOGARITHM for one in found], np.bool_),
+        np.array([one.scale is Scale.COUNTED for one in found], np.bool_),
+        np.array([one.takes_increments for one in found], np.bool_),
+        np.array([one.about in moves and one is not _TEMPERATURE for one in found], np.bool_),
+        tuple(one for one in matters if len(one) > 1),
+    )
+
+
+_EACH_FOR_ITSELF = (About.WORK, About.SIGN)
+
+
+def _column(numbers: list[float]) -> NDArray[np.float64]:
+    return np.array(numbers, np.float64).reshape(-1, 1)
+
+
+@lru_cache(maxsize=64)
+def telling(metrics: tuple[str, ...]) -> tuple[int, ...]:
+    """Positions of the metrics that can be compared among peers."""
+    return tuple(at for at, metric in enumerate(metrics) if character_of(metric) is not None)

@@ -1,0 +1,190 @@
+"""The model of departures: values of a slot go in, oddness of every metric of every row comes out.
+
+A value is compared with the median of the other rows of its circle in the same slot, so that what
+befalls all alike cancels out. Nothing depends on the number of rows, on a metric's unit, or on a
+distribution that noise is assumed to have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.models.cell_memory import CellMemory
+from paramedic.models.departure.character import characters_of
+from paramedic.models.departure.scaling import scaled, size_of
+from paramedic.models.departure.scatter import Scatter
+from paramedic.models.departure.steady import Steady, sample
+from paramedic.models.leave_one_out import leave_one_out_median
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from paramedic.ingest.contract import EntityKey
+    from paramedic.models.circles import Circles
+    from paramedic.models.departure.character import Characters
+
+    Cells = NDArray[np.float64]
+
+_FEWEST_MEMORY_SLOTS = 30
+_FEWEST_TRUST_SLOTS = 10
+_STARTLING_NATS = 6.7
+"""A cell's row this odd teaches nothing: a fault does not become its steady difference."""
+_ANOTHER_WORK = 2.5
+"""When the level of most work metrics is so many times the usual one, the job does something
+else: it has begun to train."""
+_SLOTS_KNOWN_OF_IT = 5
+_MANY_ROWS = 256
+"""Leaving a row out of the median of so many others changes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class DepartureConfig:
+    """Settings of the model; `build` makes it."""
+
+    smoothing_seconds: tuple[float, ...] = (1.0, 6.0, 30.0)
+    """The paces: the first is quick, the last finds the weakest."""
+    memory_seconds: float = 300.0
+    """How far back steady differences and scatter are remembered."""
+    trust_seconds: float = 60.0
+    """A row's own past counts in full after so long."""
+
+    def __post_init__(self) -> None:
+        if not self.smoothing_seconds:
+            raise ValueError("smoothing_seconds must name one pace at least")
+        for name in ("memory_seconds", "trust_seconds"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
+
+    def build(self) -> DepartureModel:
+        """A model that has seen nothing yet."""
+        return DepartureModel(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Departures:
+    """What one slot says of all rows; arrays are (pace, metric, row)."""
+
+    rows: tuple[EntityKey, ...]
+    metrics: tuple[str, ...]
+    nats: Cells
+    """How odd: -ln of the share of healthy row-slots as far out; 0 where nothing is known."""
+    deviation: Cells
+    """Signed, free of the job's size and of units; 0 where nothing is known."""
+    known: NDArray[np.bool_]
+    """(metric, row): observed, and so were peers."""
+    characters: Characters
+    has_turned: bool
+    """The job has begun to do something else in this slot."""
+
+
+@dataclass(slots=True)
+class DepartureModel:
+    """Follows the rows of one kind slot after slot; keeps what it has to know of the past."""
+
+    config: DepartureConfig
+    _steady: Steady = field(default_factory=Steady)
+    _scatter: Scatter = field(init=False)
+    _size: CellMemory = field(default_factory=lambda: CellMemory(1))
+    _slots: int = 0
+
+    def __post_init__(self) -> None:
+        self._scatter = Scatter(len(self.config.smoothing_seconds))
+
+    def restart(self) -> None:
+        """Nothing of before speaks of now; what is known of the machines is kept."""
+        self._scatter.restart()
+
+    def smoothing(self, slot_seconds: int) -> Cells:
+        """The paces in slots, (pace, 1, 1)."""
+        paces = np.array(self.config.smoothing_seconds) / slot_seconds
+        return np.maximum(paces, 1.0)[:, None, None]
+
+    def memory_slots(self, slot_seconds: int) -> float:
+        """How far back it remembers."""
+        return max(_FEWEST_MEMORY_SLOTS, self.config.memory_seconds / slot_seconds)
+
+    def score(
+        self, values: Cells, rows: tuple[EntityKey, ...], metrics: tuple[str, ...],
+        circles: Circles | None, slot_seconds: int,
+    ) -> Departures:  # fmt: skip
+        """Add a slot of (metric, row) values, NaN where not observed; all metrics are `telling`.
+
+        Call it for every slot once, in order. A row's level is that of its circle, or of all rows.
+        """
+        characters = characters_of(metrics)
+        self._arrange(rows, metrics)
+        values = self._scaled(values, characters)
+        level = _level(values, circles)
+        known = ~np.isnan(level)
+        memory = self.memory_slots(slot_seconds)
+        has_turned = self._follow_size(level, known, characters, memory)
+        size = size_of(self._size.cells[0], characters)
+        floor = np.maximum(characters.floor_share * size, characters.floor)
+        trust = max(_FEWEST_TRUST_SLOTS, self.config.trust_seconds / slot_seconds)
+        linear = ~(characters.logarithm | characters.counted)[:, None]
+        rest = self._steady.rest(values, np.where(known, level, 0.0), size, known, linear, trust)
+        smoothing = self.smoothing(slot_seconds)
+        odd = self._scatter.weigh(rest, known, floor, smoothing, self._slots, memory)
+        calm = known & ~(odd.nats > _STARTLING_NATS).any(axis=0)
+        noise = self._scatter.noise(floor)
+        weight = self._steady.learn(rest, noise, calm, memory, trust)
+        self._scatter.learn(weight, self._steady.is_early(trust), floor)
+        self._slots += 1
+        return Departures(rows, metrics, odd.nats, odd.deviation, known, characters, has_turned)
+
+    def _arrange(self, rows: tuple[EntityKey, ...], metrics: tuple[str, ...]) -> None:
+        self._steady.arrange(rows, metrics)
+        self._scatter.arrange(rows, metrics)
+        self._size.arrange(_ALL, metrics)
+
+    def _scaled(self, values: Cells, characters: Characters) -> Cells:
+        totals = self._steady.totals if characters.increments.any() else values
+        found = scaled(values, totals, characters)
+        if characters.increments.any():
+            self._steady.keep_totals(totals)
+        return found
+
+    def _follow_size(
+        self, level: Cells, known: NDArray[np.bool_], characters: Characters, memory: float
+    ) -> bool:
+        """The running level of each metric; whether the job has begun to do something else."""
+        size = self._size.cells[0]
+        now, is_known = _middle(np.abs(level), known)
+        moving = characters.work & (size[:, 0] > 0) & is_known[:, 0]
+        has_turned = bool(
+            self._slots > _SLOTS_KNOWN_OF_IT
+            and np.count_nonzero(moving) > 1
+            and np.median(now[moving, 0] / size[moving, 0]) > _ANOTHER_WORK
+        )
+        if has_turned:
+            self._slots = _SLOTS_KNOWN_OF_IT
+            self._steady.forget(_SLOTS_KNOWN_OF_IT)
+            np.maximum(size, now, out=size, where=is_known)
+        weight = 1.0 / min(self._slots + 1, memory)
+        step = np.where(size == 0, now, size + weight * (now - size))
+        np.copyto(size, step, where=is_known)
+        return has_turned
+
+
+_ALL = ("all",)
+
+
+def _level(values: Cells, circles: Circles | None) -> Cells:
+    """What the others of each row's circle do, (metric, row); NaN where it cannot be said."""
+    if circles is not None:
+        return circles.median_of_others(values)
+    if values.shape[1] < _MANY_ROWS or np.isnan(values).any():
+        return leave_one_out_median(values)
+    return np.broadcast_to(np.median(values, axis=1, keepdims=True), values.shape)
+
+
+def _middle(level: Cells, known: NDArray[np.bool_]) -> tuple[Cells, NDArray[np.bool_]]:
+    """The median level over rows, (metric, 1), and whether there is one."""
+    some = np.sort(np.where(sample(known), sample(level), np.inf), axis=1)
+    count = np.count_nonzero(sample(known), axis=1, keepdims=True)
+    at = np.maximum((count - 1) // 2, 0)
+    middle = np.take_along_axis(some, at, axis=1)
+    return np.where(count > 0, middle, 0.0), count > 0

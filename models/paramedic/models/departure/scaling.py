@@ -1,0 +1,45 @@
+"""Values in the unit in which their differences mean the same everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from paramedic.models.departure.character import Characters
+
+    Cells = NDArray[np.float64]
+
+_SHORTEST_LATENCY_SECONDS = 1e-4
+"""Below it a latency is as good as none."""
+LOGARITHM_SIZE = 5.0
+"""Stands for the level of a logarithm, whose own level means nothing."""
+
+
+def scaled(values: Cells, totals: Cells, characters: Characters) -> Cells:
+    """(metric, row) values on their scales; NaN stays NaN.
+
+    `totals` are the last running totals; they are brought up to date here. A total that has begun
+    anew has grown by nothing.
+    """
+    found = values.copy()
+    grown = characters.increments
+    if grown.any():
+        now, before = values[grown], totals[grown]
+        found[grown] = np.maximum(now - before, 0.0)
+        totals[grown] = np.where(np.isnan(now), before, now)
+    logarithm, counted = characters.logarithm, characters.counted
+    found[logarithm] = np.log(np.maximum(found[logarithm], 0.0) + _SHORTEST_LATENCY_SECONDS)
+    found[counted] = np.log1p(np.maximum(found[counted], 0.0))
+    return found
+
+
+def size_of(level: Cells, characters: Characters) -> Cells:
+    """What shares of a level are taken of, (metric, 1)."""
+    size = level.copy()
+    size[characters.logarithm] = LOGARITHM_SIZE
+    size[characters.counted] = np.maximum(size[characters.counted], LOGARITHM_SIZE)
+    return size

@@ -1,0 +1,216 @@
+"""How odd a smoothed rest is, measured by how much the rests of all rows scatter.
+
+At each pace a row's rest is averaged and compared with the averages of the job's other rows, now
+and in the past, and with its own. Oddness is counted in nats: -ln of the share of healthy
+row-slots that are as far out, from two quantiles extended as an exponential tail, and corrected by
+how often rows were really farther out than that tail says. Averages are compared with averages, so
+noise that lasts from second to second needs no model: it has less to lose by averaging.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from paramedic.models.cell_memory import CellMemory
+from paramedic.models.departure.steady import sample
+from paramedic.models.leave_one_out import leave_one_out_quantiles
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from paramedic.ingest.contract import EntityKey
+    from paramedic.models.departure.steady import Rest
+
+    Cells = NDArray[np.float64]
+
+_MIDDLE, _UPPER = 0.5, 0.85
+_SMALL = 48
+"""Of so few rows each is left out of its own yardstick."""
+_LEAST_UPPER = 0.65
+_FOLD_OF_MIDDLE = 1.2
+"""With too few rows for an upper quantile the tail is as wide as this many middles."""
+_FLOOR_FOLD = 0.6
+_OWN_MIDDLE = 0.7
+_LARGEST_WIDENING = 5.0
+"""A slot in turmoil counts as so many times the usual scatter at most."""
+_LARGEST_GROWTH = 2.0
+"""What one slot can teach, against what is usual."""
+_LARGEST_JUMPS = (12.0, 4.0)
+"""One slot moves an average by at most so many upper quantiles: of the quickest pace, of others."""
+_FEW_SLOTS = 30
+_MARKS = (4.0, 8.0)
+"""In nats: there the tail is checked against what is seen."""
+
+
+class _Cell(IntEnum):
+    """Of every pace."""
+
+    SMOOTH = 0
+    OWN = 1
+
+
+class _Crowd(IntEnum):
+    """Of every pace, for all rows together."""
+
+    MIDDLE = 0
+    UPPER = 1
+    BEYOND_FIRST = 2
+    BEYOND_SECOND = 3
+
+
+class Odd(NamedTuple):
+    """(pace, metric, row)."""
+
+    nats: Cells
+    deviation: Cells
+    """Signed, in folds of the tail."""
+
+
+@dataclass(slots=True)
+class Scatter:
+    """Averages and their scatter at all paces, for the rows of one kind."""
+
+    paces: int
+    _cells: CellMemory = field(init=False)
+    _crowd: CellMemory = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._cells = CellMemory(len(_Cell) * self.paces)
+        self._crowd = CellMemory(len(_Crowd) * self.paces)
+
+    def arrange(self, rows: tuple[EntityKey, ...], metrics: tuple[str, ...]) -> None:
+        """Be about these rows and metrics from now on."""
+        self._cells.arrange(rows, metrics)
+        self._crowd.arrange(_ALL, metrics)
+
+    def restart(self) -> None:
+        """Nothing of before speaks of now; how much rows scatter is still known."""
+        if self._cells.cells.size:
+            self._of(_Cell.SMOOTH)[:] = 0.0
+
+    def weigh(
+        self, rest: Rest, known: NDArray[np.bool_], floor: Cells, smoothing: Cells,
+        slots: int, memory_slots: float,
+    ) -> Odd:  # fmt: skip
+        """Add a slot; `floor` (metric, 1) and `smoothing` (pace, 1, 1) in slots."""
+        smooth = self._of(_Cell.SMOOTH)
+        smooth += np.where(known, (self._limited(rest, floor, smoothing, slots) - smooth), 0.0) / (
+            smoothing
+        )
+        size = np.abs(smooth)
+        weight = 1.0 / min(slots + 1, memory_slots)
+        middle, fold = self._yardstick(size, known, floor, weight)
+        own = self._of(_Cell.OWN) * rest.trust
+        fold, middle = np.maximum(fold, own), np.maximum(middle, _OWN_MIDDLE * own)
+        speaks = known & (fold > 0)
+        inverse = np.where(speaks, 1.0 / np.where(fold > 0, fold, 1.0), 0.0)
+        beyond = np.maximum(size - rest.doubt, 0.0)
+        nats = np.where(speaks, math.log(2) + (beyond - middle) * inverse, 0.0)
+        nats = self._corrected(nats, known, slots, 1.0 / memory_slots)
+        return Odd(nats, np.sign(smooth) * beyond * inverse)
+
+    def learn(self, weight: Cells, early: NDArray[np.bool_], floor: Cells) -> None:
+        """Follow how much calm rows scatter by themselves; a fault adds little to it."""
+        own, size = self._of(_Cell.OWN), np.abs(self._of(_Cell.SMOOTH))
+        usual = np.maximum(own, np.maximum(self._all(_Crowd.MIDDLE), _FLOOR_FOLD * floor))
+        own += weight * (np.where(early, size, np.minimum(size, _LARGEST_GROWTH * usual)) - own)
+
+    def noise(self, floor: Cells) -> Cells:
+        """By how much a healthy row's slot may depart, at the quickest pace."""
+        crowd = np.maximum(self._all(_Crowd.UPPER)[0], floor)
+        return 3.0 * np.maximum(crowd, self._of(_Cell.OWN)[0])
+
+    def _of(self, which: _Cell) -> Cells:
+        cells: Cells = self._cells.cells[which * self.paces : (which + 1) * self.paces]
+        return cells
+
+    def _all(self, which: _Crowd) -> Cells:
+        cells: Cells = self._crowd.cells[which * self.paces : (which + 1) * self.paces]
+        return cells
+
+    def _limited(self, rest: Rest, floor: Cells, smoothing: Cells, slots: int) -> Cells:
+        if slots < _FEW_SLOTS:
+            return rest.rest[None]
+        quick, slow = _LARGEST_JUMPS
+        jumps = np.where(smoothing < 2, quick, slow) * smoothing
+        limit = jumps * np.maximum(self._all(_Crowd.UPPER), floor) + rest.doubt
+        kept: Cells = np.minimum(np.maximum(rest.rest, -limit), limit)
+        return kept
+
+    def _yardstick(
+        self, size: Cells, known: NDArray[np.bool_], floor: Cells, weight: float
+    ) -> tuple[Cells, Cells]:
+        """Middle and fold of the tail that each row is measured by."""
+        rows = size.shape[-1]
+        upper = min(_UPPER, (max(rows - 1, 1) - 1.5) / max(rows - 1, 1))
+        mine = _quantiles(size, known, (_MIDDLE, max(upper, _MIDDLE)))
+        found = []
+        for which, now in zip((_Crowd.MIDDLE, _Crowd.UPPER), mine, strict=True):
+            usual = self._follow(which, now, known, floor, weight)
+            widest = _LARGEST_WIDENING * np.maximum(usual, floor)
+            found.append(np.maximum(usual, np.minimum(now, widest)))
+        middle, top = found
+        if upper < _LEAST_UPPER:
+            fold = _FOLD_OF_MIDDLE * middle
+        else:
+            fold = (top - middle) / math.log((1 - _MIDDLE) / (1 - upper))
+        return middle, np.maximum(fold, _FLOOR_FOLD * floor)
+
+    def _follow(
+        self, which: _Crowd, mine: Cells, known: NDArray[np.bool_], floor: Cells, weight: float
+    ) -> Cells:
+        usual = self._all(which)
+        now = mine if mine.shape[-1] == 1 else np.median(mine, axis=2, keepdims=True)
+        fresh = self._all(_Crowd.MIDDLE) + self._all(_Crowd.UPPER) == 0
+        believed = np.minimum(now, _LARGEST_GROWTH * np.maximum(usual, floor))
+        step = np.where(fresh, now - usual, weight * (believed - usual))
+        usual += np.where(known.any(axis=1, keepdims=True), step, 0.0)
+        return usual
+
+    def _corrected(self, nats: Cells, known: NDArray[np.bool_], slots: int, weight: float) -> Cells:
+        """Shrunk where rows are beyond the marks more often than the tail has it."""
+        seen = max(np.count_nonzero(known) / max(len(known), 1), 1.0)
+        factor = np.ones((self.paces, nats.shape[1], 1))
+        for which, mark in zip((_Crowd.BEYOND_FIRST, _Crowd.BEYOND_SECOND), _MARKS, strict=True):
+            share = self._all(which)
+            if slots > _FEW_SLOTS:
+                beyond = np.count_nonzero(nats > mark, axis=2, keepdims=True) / seen
+                # One row of all says nothing about the crowd.
+                believed = np.minimum(np.maximum(beyond - 1.0 / max(seen, 2.0), 0.0), 0.5)
+                share += weight * (believed - share)
+            least = math.exp(-mark)
+            factor = np.minimum(factor, -np.log(np.maximum(share, least)) / mark)
+        return np.where(nats > 0, nats * factor, nats)
+
+
+_ALL = ("all",)
+
+
+def _quantiles(
+    size: Cells, known: NDArray[np.bool_], shares: tuple[float, float]
+) -> tuple[Cells, Cells]:
+    """Of the other rows for each row; of a sample of all rows, (pace, metric, 1), where many are.
+
+    Zero where nothing is known.
+    """
+    paces, metrics, rows = size.shape
+    if rows <= _SMALL:
+        lines = np.where(known, size, np.nan).reshape(paces * metrics, rows)
+        found = leave_one_out_quantiles(lines, shares)
+        low, high = (np.nan_to_num(one).reshape(size.shape) for one in found)
+        return low, high
+    some, seen = sample(size), sample(known)
+    ordered = np.sort(np.where(seen, some, np.inf), axis=2)
+    count = np.broadcast_to(np.count_nonzero(seen, axis=1)[None, :, None], (paces, metrics, 1))
+    low, high = (
+        np.take_along_axis(
+            ordered, np.maximum(np.ceil(count * share).astype(np.intp) - 1, 0), axis=2
+        )
+        for share in shares
+    )
+    return np.where(count > 0, low, 0.0), np.where(count > 0, high, 0.0)
