@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Fault, Phase
+from paramedic.diagnosis.finding import FEWEST_MEMBERS
 from paramedic.diagnosis.maintenance.plan import MaintenancePlan
 from paramedic.ingest.contract import NodeName
 
@@ -29,14 +30,21 @@ class Admission:
     plan: MaintenancePlan = field(default_factory=MaintenancePlan)
     odds_factor: Odds = no_past
 
-    def admits(self, finding: Finding) -> bool:
-        """Whether the finding may be told now; a failure that may not is remembered."""
-        node = finding.node
-        if not self.plan.covers(node, finding.detected_at.timestamp()):
-            return True
-        if node is not None and finding.phase is Phase.FAILED:
-            self.plan.note_stop(node)
-        return False
+    def admitted(self, finding: Finding) -> Finding | None:
+        """What of the finding may be told now: members of a group that are put aside are left out.
+
+        None where nothing is left of it. A failure that is put aside is remembered.
+        """
+        second = finding.detected_at.timestamp()
+        named = finding.members or (finding.node,)
+        aside = [node for node in named if self.plan.covers(node, second)]
+        if not aside:
+            return finding
+        for node in aside:
+            if node is not None and finding.phase is Phase.FAILED:
+                self.plan.note_stop(node)
+        kept = tuple(node for node in finding.members if node not in aside)
+        return replace(finding, members=kept) if len(kept) >= FEWEST_MEMBERS else None
 
     def weighed(self, finding: Finding) -> Finding:
         """The finding with the confidence that the past of its node gives it."""

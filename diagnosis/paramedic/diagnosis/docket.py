@@ -1,12 +1,13 @@
 """The verdicts of one job that are open, and how they come, change and go.
 
 A node, and the job as a whole, has at most one open verdict of each kind of trouble (a lost card
-has its own). The trouble of
-a living process gets worse under one id: a straggler that hangs is `updated`, and one that is out
-of reach is so again. The end of the process is hard evidence of another kind and a verdict of its
-own. What is open on a node that has left the job, or of the job itself, is resolved when the job
-trains again. `detected_at` never goes back in a verdict's life, so whoever keeps the newest state
-by it keeps the one that was said last.
+has its own). The trouble of a living process gets worse under one id: a straggler that hangs is
+`updated`, and one that is out of reach is so again. The end of the process is hard evidence of
+another kind and a verdict of its own. Nodes that share what has failed have one verdict together,
+and none of their own beside it for the same trouble; who joins them later updates it. What is open
+on a node that has left the job, or of the job itself, is resolved when the job trains again.
+`detected_at` never goes back in a verdict's life, so whoever keeps the newest state by it keeps the
+one that was said last.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ from paramedic.diagnosis.finding import (
     is_worse,
     subject_of,
 )
+from paramedic.diagnosis.membership import goes_with, is_within, subject_among, with_known
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.picture import JobPicture
     from paramedic.ingest.contract import JobName, NodeName
 
-_LEAVES_WITH_NODE = (Trouble.ALIVE, *OF_THE_MACHINE)
+_LEAVES_WITH_NODE = (Trouble.ALIVE, Trouble.GROUP, *OF_THE_MACHINE)
 
 
 class Docket:
@@ -50,34 +52,43 @@ class Docket:
         return MappingProxyType(self._open)
 
     @property
+    def groups(self) -> tuple[Verdict, ...]:
+        """What is open about nodes that depart together."""
+        return tuple(verdict for verdict in self._open.values() if verdict.members)
+
+    @property
     def has_failed_node(self) -> bool:
-        """Whether a node that has failed is open: then it is known why the job stands."""
+        """Whether a node or group that has failed is open: then it is known why the job stands."""
         return any(
-            verdict.node is not None and verdict.phase is Phase.FAILED
+            (verdict.node is not None or verdict.members) and verdict.phase is Phase.FAILED
             for verdict in self._open.values()
         )
 
     def adopt(self, verdicts: Sequence[Verdict]) -> None:
         """Take these for what is open, in place of what was; a predecessor has told them."""
-        self._open = {
-            subject_of(one.node, one.fault, one.gpu, one.tier, one.phase): one for one in verdicts
-        }
+        self._open = {_subject(one): one for one in verdicts}
 
     def would_change(self, finding: Finding) -> bool:
         """Whether this finding is news: nothing of its kind is open there, or something lesser."""
-        known = self._open.get(finding.subject) or self._lost_with_others(finding)
-        is_news = known is None or is_worse(finding.fault, known.fault)
-        return self._admission.admits(finding) and is_news
+        return self._news(finding) is not None
 
     def report(self, finding: Finding) -> tuple[Verdict, ...]:
-        """The verdict that fires or gets worse by this finding; nothing when it is no news."""
-        if not self.would_change(finding):
+        """The verdict that fires or gets worse by this finding; nothing when it is no news.
+
+        With a group's come the ends of what was open about its members and is one with it.
+        """
+        news = self._news(finding)
+        if news is None:
             return ()
-        finding = self._admission.weighed(finding)
-        known = self._open.get(finding.subject)
-        verdict = _firing(self._job, finding) if known is None else _worse(known, finding)
-        self._open[finding.subject] = verdict
-        return (verdict,)
+        weighed = self._admission.weighed(news)
+        subject = subject_among(self._open, weighed)
+        known = self._open.get(subject)
+        verdict = _firing(self._job, weighed) if known is None else _worse(known, weighed)
+        if verdict.members:  # the subject of a group that grows is another
+            self._open.pop(subject, None)
+            subject = _subject(verdict)
+        self._open[subject] = verdict
+        return (verdict, *self._clear_members(verdict))
 
     def revise(self, finding: Finding) -> tuple[Verdict, ...]:
         """The same for a finding that holds all that is known: it may also take something back.
@@ -89,11 +100,22 @@ class Docket:
             return self.report(finding)
         is_lost = known.fault is Fault.GPU_CARD_DROP and finding.fault is not Fault.GPU_CARD_DROP
         is_same = is_lost or _tells(known) == _tells(finding)
-        if not self._admission.admits(finding) or is_same:
+        if is_same or self._admission.admitted(finding) is None:
             return ()
         weighed = self._admission.weighed(finding)
         self._open[finding.subject] = verdict = _worse(known, weighed)
         return (verdict,)
+
+    def amend(self, subject: Subject, at: datetime, summary: str, phase: Phase) -> Verdict | None:
+        """What is open of this subject, with other words or another phase; who is named stays."""
+        known = self._open.get(subject)
+        if known is None:
+            return None
+        newest = max(known.detected_at, at)
+        self._open[subject] = verdict = replace(
+            known, status=Status.UPDATED, detected_at=newest, summary=summary, phase=phase
+        )
+        return verdict
 
     def widen(
         self, node: NodeName, trouble: Trouble, gpus: Sequence[int | None]
@@ -121,8 +143,11 @@ class Docket:
         gpu: int | None = None,
     ) -> tuple[Verdict, ...]:
         """The resolved verdict, if one was open."""
-        known = self._open.pop(Subject(node, trouble, gpu), None)
-        return () if known is None else (_resolved(known, at, reason),)
+        return self._clear(Subject(node, trouble, gpu), at, reason)
+
+    def clear_group(self, group: Verdict, at: datetime, reason: str) -> tuple[Verdict, ...]:
+        """The resolved verdict of a group of which nobody departs any more."""
+        return self._clear(_subject(group), at, reason)
 
     def clear_after_recovery(self, picture: JobPicture) -> tuple[Verdict, ...]:
         """Resolves what is open on nodes that have left, if the job has trained again since."""
@@ -133,7 +158,7 @@ class Docket:
             subject
             for subject, verdict in self._open.items()
             if subject.trouble is not Trouble.OFTEN
-            and (subject.trouble not in _LEAVES_WITH_NODE or subject.node in departed)
+            and (subject.trouble not in _LEAVES_WITH_NODE or departed.issuperset(_nodes(subject)))
             and picture.is_over(verdict.generation, verdict.detected_at.timestamp())
         ]
         at = datetime.fromtimestamp(resumption.begun, tz=UTC)
@@ -150,6 +175,30 @@ class Docket:
         reason = "the job has finished"
         return tuple(v for one in list(self._open) for v in self._clear(one, at, reason))
 
+    def _news(self, finding: Finding) -> Finding | None:
+        """What of the finding is to be told."""
+        known = self._open.get(subject_among(self._open, finding))
+        known = known or self._lost_with_others(finding)
+        is_worth_it = (
+            known is None
+            or is_worse(finding.fault, known.fault)
+            or not set(finding.members) <= set(known.members)
+        )
+        trouble = finding.subject.trouble
+        is_of_group = any(goes_with(group, finding, trouble) for group in self.groups)
+        admitted = self._admission.admitted(finding)
+        return admitted if is_worth_it and not is_of_group else None
+
+    def _clear_members(self, group: Verdict) -> tuple[Verdict, ...]:
+        """Resolves what was open about members, alone or as a group, and is this group's trouble."""
+        over = [
+            subject
+            for subject, known in self._open.items()
+            if goes_with(group, known, subject.trouble) or is_within(group, known)
+        ]
+        reason = f"it is one with the trouble of {len(group.members)} nodes together"
+        return tuple(v for one in over for v in self._clear(one, group.detected_at, reason))
+
     def _lost_with_others(self, finding: Finding) -> Verdict | None:
         """The verdict about a node that has lost several cards, if this is one of them."""
         if finding.gpu is None or finding.subject.trouble is not Trouble.CARD:
@@ -158,7 +207,17 @@ class Docket:
         return known if known is not None and known.fault is finding.fault else None
 
     def _clear(self, subject: Subject, at: datetime, reason: str) -> tuple[Verdict, ...]:
-        return self.clear(subject.node, subject.trouble, at, reason, subject.gpu)
+        known = self._open.pop(subject, None)
+        return () if known is None else (_resolved(known, at, reason),)
+
+
+def _subject(verdict: Verdict) -> Subject:
+    one = verdict
+    return subject_of(one.node, one.fault, one.gpu, one.tier, one.phase, one.members)
+
+
+def _nodes(subject: Subject) -> tuple[NodeName | None, ...]:
+    return subject.members or (subject.node,)
 
 
 def _firing(job: JobName, finding: Finding) -> Verdict:
@@ -168,7 +227,7 @@ def _firing(job: JobName, finding: Finding) -> Verdict:
             finding.generation,
             finding.scope,
             finding.node,
-            (),
+            finding.members,
             finding.gpu,
             finding.detected_at,
         ),
@@ -177,7 +236,7 @@ def _firing(job: JobName, finding: Finding) -> Verdict:
         scope=finding.scope,
         node=finding.node,
         gpu=finding.gpu,
-        members=(),
+        members=finding.members,
         status=Status.FIRING,
         phase=finding.phase,
         fault=finding.fault,
@@ -204,7 +263,7 @@ def _tells(one: Verdict | Finding) -> tuple[object, ...]:
 def _worse(known: Verdict, finding: Finding) -> Verdict:
     """The open verdict with the worse fault; id, generation and onset stay the first ones."""
     return replace(
-        _firing(known.job, finding),
+        _firing(known.job, with_known(finding, known) if known.members else finding),
         id=known.id,
         generation=known.generation,
         status=Status.UPDATED,

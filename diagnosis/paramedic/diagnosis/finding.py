@@ -161,14 +161,16 @@ class Finding:
     @property
     def subject(self) -> Subject:
         """Which open verdict this belongs to."""
-        if self.members:
-            return Subject(None, Trouble.GROUP, members=self.members)
-        return subject_of(self.node, self.fault, self.gpu, self.tier, self.phase)
+        return subject_of(self.node, self.fault, self.gpu, self.tier, self.phase, self.members)
 
     @property
     def recommendation(self) -> Recommendation:
         """What to do about it."""
         return RECOMMENDATIONS[self.fault] if self.action is None else self.action
+
+
+_OF_RANKS = (Fault.STRAGGLER, Fault.HANG, Fault.MACHINE_UNREACHABLE, Fault.PROCESS_EXIT)
+"""What ranks are accused of by their pattern, too."""
 
 
 class Subject(NamedTuple):
@@ -180,17 +182,26 @@ class Subject(NamedTuple):
     gpu: int | None = None
     """Only where every GPU of the node has its own."""
     members: tuple[NodeName, ...] = ()
-    """Only of a group; a node is in one at most."""
+    """Only of a group."""
 
 
 def subject_of(
-    node: NodeName | None, fault: Fault, gpu: int | None, tier: Tier, phase: Phase
+    node: NodeName | None,
+    fault: Fault,
+    gpu: int | None,
+    tier: Tier,
+    phase: Phase,
+    members: tuple[NodeName, ...] = (),
 ) -> Subject:
     """What a verdict with this node, fault and GPU, decided by this tier, is about."""
+    if members:
+        return Subject(None, Trouble.GROUP, members=members)
     if fault is Fault.THROUGHPUT_DROP and phase is not Phase.FAILED:
         return Subject(node, Trouble.PACE)
     if fault is Fault.TELEMETRY_LOST:
         return Subject(node, Trouble.JOB if node is None else Trouble.UNHEARD)
+    if tier is Tier.PATTERN and node is not None and fault not in _OF_RANKS:
+        return Subject(node, Trouble.DEPARTED)
     is_reported = tier is Tier.KNOWN_ERROR and fault not in _KNOWN_ELSEWHERE
     trouble = Trouble.CARD if is_reported else _TROUBLE.get(fault, Trouble.ALIVE)
     return Subject(node, trouble, gpu if trouble is Trouble.CARD else None)
