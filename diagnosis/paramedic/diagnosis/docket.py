@@ -190,7 +190,7 @@ class Docket:
         return admitted if is_worth_it and not is_of_group else None
 
     def _clear_members(self, group: Verdict) -> tuple[Verdict, ...]:
-        """Resolves what was open about members, alone or as a group, and is this group's trouble."""
+        """Resolves what was open about members, alone or as a group, and is this one's trouble."""
         over = [
             subject
             for subject, known in self._open.items()

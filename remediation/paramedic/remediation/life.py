@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Fault, Phase, Status, Verdict
 from paramedic.ingest.contract import Event, EventKind, JobState
+from paramedic.remediation.incidents import nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -108,7 +109,7 @@ def trouble_of(life: VerdictLife) -> Trouble:
     return Trouble(
         onset=verdict.onset,
         known_at=life.known_at,
-        named_at=None if verdict.node is None else life.known_at,
+        named_at=life.known_at if nodes_of(verdict) else None,
         resolved_at=verdict.detected_at if is_resolved else None,
         incident=life.incident,
         stops_job=verdict.phase is Phase.FAILED,

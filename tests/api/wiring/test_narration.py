@@ -27,6 +27,9 @@ def test_a_verdict_names_status_severity_fault_and_whom() -> None:
 def test_a_verdict_about_a_group_or_the_job_says_so() -> None:
     group = narrate(a_verdict(scope=Scope.GROUP, node=None, members=("node-0001", "node-0002")))
     job = narrate(a_verdict(scope=Scope.JOB, node=None))
+    rack = narrate(a_verdict(scope=Scope.GROUP, node=None, members=tuple("abcdefgh")))
+    assert rack is not None
+    assert "on a, b, c and 5 more (" in rack.text
     assert group is not None
     assert job is not None
     assert "on node-0001, node-0002 (" in group.text

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paramedic.diagnosis.contract import Fault, Phase, Scope, Status, Verdict
-from paramedic.ingest.contract import Event, EventKind, JobName, JobState
+from paramedic.ingest.contract import Event, EventKind, JobName, JobState, NodeName
 from paramedic.remediation.contract import LedgerRow
 from paramedic.remediation.ledger import book, goodput, rows_of
 from paramedic.remediation.life import (
@@ -135,6 +135,14 @@ def test_a_fault_that_is_known_before_its_machine_costs_localisation(
     job_wide = verdict_of("V1", scope=Scope.JOB, node=None, onset=at(50))
     rows = book(LLAMA, events, [VerdictLife(job_wide, at(60), "inc-V1")], at(80))
     assert [name for name, _, _ in booked(rows)][1:4] == ["detection", "localisation", "recovery"]
+
+
+def test_a_group_is_named_when_it_is_known(states: States, verdict_of: Build, at: At) -> None:
+    events = states((0, "training"), (70, "recovering"), (75, "training"))
+    members = tuple(NodeName(name) for name in "abc")
+    group = verdict_of("V1", scope=Scope.GROUP, node=None, members=members, onset=at(50))
+    rows = book(LLAMA, events, [VerdictLife(group, at(60), "inc-V1")], at(80))
+    assert [name for name, _, _ in booked(rows)][1:3] == ["detection", "recovery"]
 
 
 def test_a_hang_that_nobody_acts_on_stays_lost_until_it_is_resolved(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paramedic.diagnosis.contract import Fault, Status, Verdict
+from paramedic.diagnosis.contract import Candidate, Fault, Scope, Status, Verdict
 from paramedic.ingest.contract import JobName, NodeName
 from paramedic.remediation.contract import VerdictFilter
 from paramedic.remediation.store.store import Store, open_store
@@ -91,6 +92,27 @@ def test_a_document_comes_back_byte_for_byte_with_fields_that_we_do_not_know(
     with store.reading() as view:
         assert view.verdicts.document("V1") == document
         assert view.verdicts.documents(VerdictFilter()) == (document,)
+
+
+def test_a_group_is_about_each_of_its_members(store: Store, verdict_of: Build, at: At) -> None:
+    members = (NodeName("é_1"), NodeName('n"%'), NodeName("last"))
+    group = verdict_of("G", scope=Scope.GROUP, node=None, members=members)
+    put(store, group)
+    named = (Candidate(NodeName("other"), 1.0), Candidate(NodeName("éx1"), 1.0))
+    put(store, verdict_of("J", scope=Scope.JOB, node=None, candidates=named))
+    put(store, replace(group, id="H", members=(*members[1:], NodeName("four")), candidates=named))
+    with store.reading() as view:
+        found = {
+            node: [
+                json.loads(one)["id"]
+                for one in view.verdicts.documents(VerdictFilter(node=NodeName(node)))
+            ]
+            for node in (*members, "other", "éx1", "las")
+        }
+    assert found == {
+        members[0]: ["G"], members[1]: ["G", "H"], "last": ["G", "H"],
+        "other": [], "éx1": [], "las": [],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from enum import StrEnum
 from paramedic.api.wiring.wording import counted
 from paramedic.diagnosis.contract import Verdict
 from paramedic.ingest.contract import Event, EventKind, JobState
+from paramedic.ingest.some_names import some_names
 
 
 class Theme(StrEnum):
@@ -53,7 +54,7 @@ def is_training(event: Event) -> bool:
 
 
 def _of_verdict(verdict: Verdict) -> Line:
-    whom = verdict.node or ", ".join(verdict.members) or "the job"
+    whom = verdict.node or some_names(verdict.members) or "the job"
     return Line(
         Theme.VERDICT,
         f"{verdict.status.value} {verdict.severity.value} {verdict.fault.value} on {whom} "

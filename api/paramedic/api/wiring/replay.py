@@ -17,6 +17,7 @@ from paramedic.ingest.contract import Event, format_time
 from paramedic.ingest.recordings.introducing import introduced
 from paramedic.ingest.recordings.moment import MICROSECONDS, Moment
 from paramedic.ingest.recordings.reading import Recording, open_recording
+from paramedic.ingest.some_names import some_names
 
 if TYPE_CHECKING:
     from paramedic.api.settings.schema import Settings
@@ -121,7 +122,7 @@ def _as_table(stderr: TextIO) -> Callable[[Verdict], None]:
 
 
 def _as_row(verdict: Verdict) -> str:
-    where = verdict.node or ", ".join(verdict.members) or "the job"
+    where = verdict.node or some_names(verdict.members) or "the job"
     return _COLUMNS.format(
         format_time(verdict.detected_at),
         verdict.status.value,

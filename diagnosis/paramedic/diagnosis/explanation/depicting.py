@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.contract import Scope, Verdict
 from paramedic.diagnosis.explanation.curves import PRESENCE, Curve, Whose
 from paramedic.diagnosis.explanation.words import place_of
+from paramedic.ingest.some_names import some_names
 
 if TYPE_CHECKING:
     from paramedic.ingest.contract import NodeName
@@ -94,7 +95,7 @@ def _metrics(verdict: Verdict) -> tuple[str, ...]:
 def _machine(verdict: Verdict) -> str:
     match verdict.scope:
         case Scope.GROUP:
-            return f"median of {', '.join(verdict.members)}"
+            return f"median of {some_names(verdict.members)}"
         case Scope.NODE if verdict.rank is not None:
             return f"{verdict.node} (rank {verdict.rank})"
         case _:

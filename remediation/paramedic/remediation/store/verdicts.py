@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import and_, func, insert, or_, select, update
 
 from paramedic.diagnosis.contract import Status, Verdict
 from paramedic.remediation.life import VerdictLife
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sqlalchemy.engine import Connection
-    from sqlalchemy.sql import Select
+    from sqlalchemy.sql import ColumnElement, Select
 
-    from paramedic.ingest.contract import JobName
+    from paramedic.ingest.contract import JobName, NodeName
     from paramedic.remediation.contract import VerdictFilter
 
 _ORDER = {Status.FIRING: 0, Status.UPDATED: 1, Status.RESOLVED: 2}
@@ -148,9 +149,23 @@ def _selected(wanted: VerdictFilter) -> Select[str]:
     for column, value in (
         (verdicts.c.job, wanted.job),
         (verdicts.c.status, wanted.status),
-        (verdicts.c.node, wanted.node),
         (verdicts.c.fault, wanted.fault),
     ):
         if value is not None:
             statement = statement.where(column == str(value))
+    if wanted.node is not None:
+        statement = statement.where(or_(verdicts.c.node == wanted.node, _is_member(wanted.node)))
     return statement.order_by(verdicts.c.detected_at.desc(), verdicts.c.id).limit(wanted.limit)
+
+
+def _is_member(node: NodeName) -> ColumnElement[bool]:
+    """Whether a verdict is about a group with this node in it; in a document the status follows the
+    list of members."""
+    pieces = ('"members": [', json.dumps(node), '], "status": ')
+    pattern = f"%{'%'.join(map(_literal, pieces))}%"
+    return and_(verdicts.c.node.is_(None), verdicts.c.document.like(pattern, escape="!"))
+
+
+def _literal(text: str) -> str:
+    """The text as a pattern that only it fits."""
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
