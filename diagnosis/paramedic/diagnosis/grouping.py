@@ -9,6 +9,7 @@ in: nothing depends on names or on order.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -155,11 +156,11 @@ def _tried(
     """The group of this domain, if it is one. A domain that is the whole job is the job."""
     if len(nodes) < FEWEST_MEMBERS or len(nodes) == len(job):
         return None
-    inside = {node: second for node, second in evident.items() if node in nodes}
+    if _share_outside(evident, nodes, job) > settings.largest_share_outside:
+        return None
+    inside = {node: evident[node] for node in nodes if node in evident}
     begun, members = _together(inside, settings.together_seconds)
     if len(members) < FEWEST_MEMBERS or len(members) / len(nodes) < settings.least_share:
-        return None
-    if _share_outside(evident, nodes, job) > settings.largest_share_outside:
         return None
     misfits = len(nodes) - len(members) + len(evident) - len(inside)
     return _Tried(Group(domain, tuple(sorted(members)), len(nodes), begun), misfits)
@@ -174,12 +175,11 @@ def _fit(tried: _Tried) -> tuple[object, ...]:
 
 def _together(since: Mapping[NodeName, float], seconds: float) -> tuple[float, frozenset[NodeName]]:
     """The most nodes whose evidence began within so many seconds, and when; the earliest such."""
-    best: tuple[float, frozenset[NodeName]] = (math.inf, frozenset())
-    for begun in sorted(set(since.values())):
-        found = frozenset(node for node, at in since.items() if begun <= at <= begun + seconds)
-        if len(found) > len(best[1]):
-            best = (begun, found)
-    return best
+    times = sorted(since.values())
+    counts = [bisect_right(times, begun + seconds) - at for at, begun in enumerate(times)]
+    most = max(counts, default=0)
+    begun = times[counts.index(most)] if most else math.inf
+    return begun, frozenset(node for node, at in since.items() if begun <= at <= begun + seconds)
 
 
 def _evident(
@@ -197,5 +197,5 @@ def _share_outside(
     evident: Collection[NodeName], nodes: frozenset[NodeName], job: frozenset[NodeName]
 ) -> float:
     """Of the nodes outside of a domain that is not the whole job."""
-    outside = sum(node not in nodes for node in evident)
-    return outside / (len(job) - len(nodes))
+    inside = sum(node in evident for node in nodes)
+    return (len(evident) - inside) / (len(job) - len(nodes))
