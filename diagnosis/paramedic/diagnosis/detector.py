@@ -19,7 +19,8 @@ from paramedic.diagnosis.application.settings import ApplicationSettings
 from paramedic.diagnosis.application.watch import ApplicationWatch
 from paramedic.diagnosis.contract import Fault
 from paramedic.diagnosis.docket import Docket
-from paramedic.diagnosis.exits import judge_exit
+from paramedic.diagnosis.downfall import Around, Downfall
+from paramedic.diagnosis.exits import ending_of
 from paramedic.diagnosis.explanation.inspecting import Inspection
 from paramedic.diagnosis.explanation.ranks import RankEvidence
 from paramedic.diagnosis.finding import Trouble, moment
@@ -134,6 +135,7 @@ class DetectorState:
     roles: JobRoles
     pace: Pace = field(default_factory=Pace)
     sight: JobSight = field(default_factory=JobSight)
+    downfall: Downfall = field(default_factory=Downfall)
     told: KnownErrorMemory = field(default_factory=KnownErrorMemory)
     """What drivers and counters told of known errors."""
 
@@ -183,6 +185,7 @@ class JobDetector:
         self._state.sight.see(batch)
         self._state.liveness.observe(batch, self._state.picture.departed)
         verdicts = [*self._judge_silence(), *self._judge_job(batch.second), *self._judge_sight()]
+        verdicts.extend(self._state.downfall.tick(self._state.sight.head, self._around()))
         verdicts.extend(self._state.history.see(batch, self._state.docket))
         for second in self._windows.advance(arrived_seconds):
             verdicts.extend(self._judge_slot(second))
@@ -242,7 +245,7 @@ class JobDetector:
 
     def _judge_event(self, event: Event) -> tuple[Verdict, ...]:
         picture, docket = self._state.picture, self._state.docket
-        exit_finding = None if picture.finished else judge_exit(event, picture)
+        ending = None if picture.finished else ending_of(event, picture)
         picture.record(event)
         self._windows.membership(event)
         self._state.roles.hear(event)
@@ -250,7 +253,7 @@ class JobDetector:
             self._state.liveness.forget(event.node)
         if picture.finished:
             return docket.close(event.timestamp)
-        fired = () if exit_finding is None else docket.report(exit_finding)
+        fired = () if ending is None else self._state.downfall.hear(ending, self._around())
         lost = self._judge_sight() if self._state.sight.record(event) else ()
         is_aside = event.node in picture.in_maintenance(event.timestamp.timestamp())
         told = () if is_aside else self._known_errors.hear(event, self._state.told, picture, docket)
@@ -261,6 +264,17 @@ class JobDetector:
             *lost,
             *self._state.application.hear(event, picture, docket),
             *docket.clear_after_recovery(picture),
+        )
+
+    def _around(self) -> Around:
+        state, settings = self._state, self._config.silence
+        return Around(
+            state.docket,
+            state.liveness,
+            state.sight,
+            settings.heartbeat_timeout_seconds,
+            state.slot_seconds,
+            state.picture.departed,
         )
 
     def _judge_silence(self) -> Iterator[Verdict]:
@@ -306,7 +320,8 @@ class JobDetector:
         sight, known = state.sight, state.docket.known(None, Trouble.JOB)
         if state.liveness.pulses or state.picture.finished:
             return
-        if known is not None and sight.is_back(known):
+        is_lost = known is not None and known.fault is Fault.TELEMETRY_LOST
+        if known is not None and is_lost and sight.is_back(known):
             reason = "the job is heard of again"
             yield from state.docket.clear(None, Trouble.JOB, moment(sight.heard), reason)
         elif known is None and state.picture.training_since is not None:

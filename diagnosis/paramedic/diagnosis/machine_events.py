@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.cards import is_return, judge_card
 from paramedic.diagnosis.contract import Fault
 from paramedic.diagnosis.finding import Subject, Trouble
+from paramedic.ingest.contract import EventKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 def judge_machine_event(event: Event, picture: JobPicture, docket: Docket) -> Iterator[Verdict]:
     """What the event fires or resolves."""
     if event.node is not None and event.node in picture.departed:
+        is_end = event.kind is EventKind.PROCESS_EXIT and event.details.get("expected") is not True
+        if is_end:
+            return  # what is open about it may be why
         yield from docket.clear_departed(event.node, event.timestamp)
     elif is_return(event):
         reason = f"GPU {event.gpu} of {event.node} is reported again"

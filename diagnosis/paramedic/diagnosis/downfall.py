@@ -1,0 +1,266 @@
+"""Who of several that ended was the first: the culprit; the others are its victims.
+
+When one rank of a synchronous job ends, the collectives of all others fail: they end after it, in
+a second or when their watchdogs give up minutes later, and every end looks alike. So the order
+tells, and nothing else does. Clocks of nodes agree to a second: who ended alike within it cannot be
+put in order, and nobody is accused for that alone. A node that had failed, or was no longer heard
+of, before the first end is the cause of all of them. The job going on is what makes a later end
+another beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Severity, Tier
+from paramedic.diagnosis.finding import OF_THE_MACHINE, Finding, Subject, Trouble, moment
+
+if TYPE_CHECKING:
+    from paramedic.diagnosis.contract import Verdict
+    from paramedic.diagnosis.docket import Docket
+    from paramedic.diagnosis.exits import Ending
+    from paramedic.diagnosis.liveness import Liveness
+    from paramedic.diagnosis.sight import JobSight
+    from paramedic.ingest.contract import NodeName
+
+_RESOLUTION_SECONDS = 1.0
+"""Clocks of nodes agree to this, and many sources tell times in whole seconds."""
+_QUIET_SECONDS = 5.0
+"""So long without another end, and the victims are counted."""
+_LAST_STEP_SECONDS = 5.0
+"""A step that is under way when a process ends is done by then; one that ends later is another."""
+_FEWEST_NODES = 3
+_CANDIDATES = 5
+_CONFIDENCE_SILENT = 0.97
+_CONFIDENCE_NOBODY = 0.9
+_SUSPECTS = (Trouble.ALIVE, *OF_THE_MACHINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What else is known of the job when processes end."""
+
+    docket: Docket
+    liveness: Liveness
+    sight: JobSight
+    silence_timeout_seconds: float
+    slot_seconds: int
+    departed: frozenset[NodeName]
+
+    def failed(self) -> list[tuple[Subject, Verdict]]:
+        """Who is known to have failed, and the job has not gone on since."""
+        return [
+            (subject, verdict)
+            for subject, verdict in self.docket.open.items()
+            if (verdict.node or verdict.members)
+            and verdict.phase is Phase.FAILED
+            and not self.went_on_after(verdict.detected_at.timestamp())
+        ]
+
+    def went_on_after(self, second: float) -> bool:
+        """Whether a step was made that nobody can have been in the midst of then."""
+        progress = self.liveness.newest_progress()
+        return progress is not None and progress > second + _LAST_STEP_SECONDS
+
+    def suspect(self) -> tuple[Subject, Verdict] | None:
+        """The node that is under the strongest accusation."""
+        opened = self.docket.open.items()
+        found = [(s, v) for s, v in opened if s.node is not None and s.trouble in _SUSPECTS]
+        return max(found, key=lambda one: (one[1].confidence, one[1].onset), default=None)
+
+    def silent_nodes(self, before: float, now: int) -> dict[NodeName, int]:
+        """Of whom nothing was heard since shortly before then, and since when."""
+        timeout = self._timeout()
+        least = max(2.0, 2.0 * self.slot_seconds)
+        return {
+            node: second
+            for node, second in self.sight.nodes.items()
+            if now - second >= least
+            and before - timeout <= second <= before
+            and node not in self.departed
+        }
+
+    def has_timed_out(self, since: int, now: int) -> bool:
+        """Whether a node's silence is long enough to name it."""
+        return now - since >= self._timeout()
+
+    def _timeout(self) -> float:
+        return max(self.silence_timeout_seconds, 3.0 * self.slot_seconds)
+
+
+@dataclass(slots=True)
+class Downfall:
+    """The ends of processes that belong together."""
+
+    endings: dict[tuple[NodeName, int, int], Ending] = field(default_factory=dict)
+    """By whose they are."""
+    is_decided: bool = False
+    culprit: Subject | None = None
+    """Whose verdict it is that the others' ends belong to; None: nobody's."""
+    told: int = 0
+    """How many victims were counted in it."""
+    is_first_second_over: bool = False
+
+    def hear(self, ending: Ending, around: Around) -> Iterator[Verdict]:
+        """A process has ended: at once its fault, or held until others can be told from it."""
+        if self._is_another(ending, around):
+            self._begin_anew()
+        if ending.who in self.endings:
+            return
+        self.endings[ending.who] = ending
+        failed = around.failed()
+        if self._is_accused(ending, [verdict for _, verdict in failed]):
+            verdicts = around.docket.report(ending.finding())
+            yield from verdicts
+            failed = failed or around.failed()
+        if failed and not self.is_decided:
+            self.is_decided, self.culprit = True, failed[0][0]
+
+    def tick(self, now: int, around: Around) -> Iterator[Verdict]:
+        """A batch of this second is there, so that all earlier ends have been told."""
+        if not self.endings or now < self._first().at + _RESOLUTION_SECONDS:
+            return
+        if not self.is_decided:
+            yield from self._decide(now, around)
+        elif not self.is_first_second_over:
+            self.is_first_second_over = True
+            yield from self._take_back(now, around)
+        elif now >= max(one.at for one in self.endings.values()) + _QUIET_SECONDS:
+            yield from self._count_victims(around)
+
+    def _is_another(self, ending: Ending, around: Around) -> bool:
+        """Whether the job has gone on since, so that this is the end of something else."""
+        if not self.endings:
+            return False
+        last = max(one.at for one in self.endings.values())
+        return ending.generation > self._first().generation or around.went_on_after(last)
+
+    def _begin_anew(self) -> None:
+        self.endings, self.culprit, self.told = {}, None, 0
+        self.is_decided = self.is_first_second_over = False
+
+    def _first(self) -> Ending:
+        return min(self.endings.values(), key=lambda one: (one.at, one.who))
+
+    def _is_accused(self, ending: Ending, failed: list[Verdict]) -> bool:
+        """Whether this end speaks against its node by itself."""
+        if any(verdict.node == ending.node for verdict in failed):
+            return True
+        is_early = ending.at < self._first().at + _RESOLUTION_SECONDS
+        is_free = not self.is_decided or all(v.fault is Fault.PROCESS_EXIT for v in failed)
+        return ending.is_its_own and is_early and is_free
+
+    def _decide(self, now: int, around: Around) -> Iterator[Verdict]:
+        first = self._first()
+        silent = around.silent_nodes(first.at, now)
+        gone = {node: at for node, at in silent.items() if around.has_timed_out(at, now)}
+        if silent and not gone:
+            return
+        self.is_decided = self.is_first_second_over = True
+        if gone:
+            for node, since in gone.items():
+                yield from around.docket.report(self._unreachable(node, since, now))
+            self.culprit = Subject(next(iter(gone)), Trouble.ALIVE)
+        elif not self._alike(first):
+            yield from around.docket.report(first.finding(moment(now)))
+            self.culprit = Subject(first.node, Trouble.GONE)
+        else:
+            yield from self._blame_nobody_new(now, around)
+
+    def _alike(self, first: Ending) -> set[NodeName]:
+        """The other nodes whose processes ended like the first, and not later than clocks tell."""
+        latest = first.at + _RESOLUTION_SECONDS
+        ends = [one for one in self.endings.values() if one.at < latest and one.node != first.node]
+        return {one.node for one in ends if one.manner == first.manner}
+
+    def _blame_nobody_new(self, now: int, around: Around) -> Iterator[Verdict]:
+        """Nobody was first: who is under accusation has failed; else it is the job's trouble."""
+        suspect = around.suspect()
+        if suspect is None:
+            yield from around.docket.report(self._of_the_job(now))
+            return
+        self.culprit, known = suspect
+        ended = f"{known.summary}; the job has ended since"
+        changed = around.docket.amend(self.culprit, moment(now), ended, Phase.FAILED)
+        yield from () if changed is None else (changed,)
+
+    def _take_back(self, now: int, around: Around) -> Iterator[Verdict]:
+        """When most nodes have ended alike at once, none of those who were named was the first."""
+        first = self._first()
+        nodes = {first.node, *self._alike(first)}
+        if len(nodes) < _FEWEST_NODES or 2 * len(nodes) <= len(around.sight.nodes):
+            return
+        reason = f"the processes of {len(nodes)} nodes ended alike within a second"
+        for node in sorted(nodes):
+            yield from around.docket.clear(node, Trouble.GONE, moment(now), reason)
+        self.culprit = None
+        if not around.failed():
+            yield from self._blame_nobody_new(now, around)
+
+    def _count_victims(self, around: Around) -> Iterator[Verdict]:
+        known = None if self.culprit is None else around.docket.open.get(self.culprit)
+        if known is None or self.culprit is None:
+            return
+        named = {subject.node for subject, _ in around.failed()}
+        victims = {one.node for one in self.endings.values()} - named
+        if len(victims) <= self.told:
+            return
+        self.told = len(victims)
+        before = known.summary.split(_VICTIMS)[0]
+        said = f"{before}{_VICTIMS}{_count(len(victims), 'other node')}"
+        last = max(one.event.timestamp for one in self.endings.values())
+        changed = around.docket.amend(self.culprit, last, said, known.phase)
+        yield from () if changed is None else (changed,)
+
+    def _unreachable(self, node: NodeName, since: int, now: int) -> Finding:
+        first = self._first()
+        return Finding(
+            node=node,
+            rank=None,
+            generation=first.generation,
+            fault=Fault.MACHINE_UNREACHABLE,
+            phase=Phase.FAILED,
+            tier=Tier.HEARTBEAT,
+            confidence=_CONFIDENCE_SILENT,
+            onset=moment(since),
+            detected_at=moment(now),
+            summary=f"nothing has been heard of {node} for {now - since} s, and since then"
+            f" processes on other nodes end, {first.name} first",
+            candidates=(Candidate(node, float(now - since)),),
+            evidence=(Evidence("telemetry", None, 1.0, 0.0, moment(since)), first.evidence()),
+        )
+
+    def _of_the_job(self, now: int) -> Finding:
+        first = self._first()
+        ends = sorted(self.endings.values(), key=lambda one: (one.at, one.who))
+        nodes = list(dict.fromkeys(one.node for one in ends))
+        return Finding(
+            node=None,
+            rank=None,
+            generation=first.generation,
+            fault=Fault.THROUGHPUT_DROP,
+            phase=Phase.FAILED,
+            tier=Tier.HEARTBEAT,
+            confidence=_CONFIDENCE_NOBODY,
+            onset=first.event.timestamp,
+            detected_at=moment(now),
+            summary=f"{_count(len(ends), 'process')} on {_count(len(nodes), 'node')} ended"
+            f"{first.words()} within a second: nobody can be said to be the first",
+            candidates=tuple(Candidate(node, 1.0) for node in nodes[:_CANDIDATES]),
+            evidence=(first.evidence(),),
+            severity=Severity.P0,
+        )
+
+
+_VICTIMS = "; its victims are the processes that ended after it on "
+
+
+def _count(number: int, what: str) -> str:
+    """A number with its noun.
+
+    >>> _count(1, "rank"), _count(3, "process")
+    ('1 rank', '3 processes')
+    """
+    return f"{number} {what}{'' if number == 1 else 'es' if what.endswith('s') else 's'}"
