@@ -17,6 +17,7 @@ from paramedic.diagnosis.grouping import (
     Group,
     GroupSettings,
     find_group,
+    grown,
     may_become_group,
 )
 from paramedic.ingest.contract import NodeName
@@ -117,6 +118,23 @@ def test_a_node_waits_while_two_others_of_its_domain_show_something() -> None:
 def test_nobody_waits_for_others_when_everybody_shows_something() -> None:
     assert not job(at_once(*range(20))).waits(0)
     assert not job(at_once(*range(20)), rack=range(20)).waits(0)
+
+
+@pytest.mark.parametrize(
+    ("why", "seen", "members"),
+    [
+        ("nobody new", job(at_once(0, 1, 2, 3)), None),
+        ("one of the switch, however late", job({**at_once(0, 1, 2, 3), 4: 900.0}), range(5)),
+        ("one elsewhere", job({**at_once(0, 1, 2, 3), 9: 900.0}), None),
+        ("one that shows little", job({4: 900.0}, strength=0.4), None),
+        ("a smaller domain", job({4: 900.0}, rack=range(4)), None),
+        ("no domain has them", job({4: 900.0}, a=range(2, 7)), None),
+    ],
+)
+def test_who_joins_a_group_that_is_known(why: str, seen: Job, members: range | None) -> None:
+    group = grown(some(0, 1, 2, 3), 100.0, seen.domains, seen.strengths(), SETTINGS)
+    wanted = None if members is None else Group(A, tuple(sorted(some(*members))), 5, 100.0)
+    assert group == wanted, why
 
 
 def test_settings_that_contradict_each_other_are_refused() -> None:

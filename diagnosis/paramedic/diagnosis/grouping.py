@@ -139,6 +139,31 @@ def may_become_group(
     )
 
 
+def grown(
+    members: Collection[NodeName],
+    since: float,
+    domains: Domains,
+    strengths: Mapping[NodeName, float],
+    settings: GroupSettings,
+) -> Group | None:
+    """A group that is known, with others of its domain that show evidence by now; None without any.
+
+    Its domain is the smallest that has the most of its members; `since` is when it began.
+    """
+    known, job = frozenset(members), _job(domains, strengths)
+    within = [
+        (-len(known & nodes), len(nodes), _NARROWEST_FIRST.index(domain.kind), domain.name, domain)
+        for domain, nodes in domains.items()
+        if len(known & nodes) / len(known) >= settings.least_share and len(nodes) < len(job)
+    ]
+    if not within:
+        return None
+    domain = min(within)[-1]
+    nodes = domains[domain]
+    late = {node for node in nodes if strengths.get(node, 0.0) >= settings.member_strength} - known
+    return Group(domain, tuple(sorted(known | late)), len(nodes | known), since) if late else None
+
+
 class _Tried(NamedTuple):
     """A group that is possible."""
 
