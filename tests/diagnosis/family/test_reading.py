@@ -93,6 +93,7 @@ def test_a_mechanism_that_hurts_looks_two_ways() -> None:
         ("[[symptom]]", "[symptom", "is not TOML"),
         ("[[sign]]", "[[signal]]", r"needs \[\[symptom\]\]"),
         ('"higher"', '"upward"', "direction = 'upward': needs higher or lower"),
+        ("usual", "follows_others = 1\nusual", "follows_others = 1: needs true or false"),
         ("usual = 0.05", "usual = 1.5", "usual = 1.5: needs a number above 0"),
         ('["gpu_temperature_celsius"]', "[]", r"metrics = \[\]: needs a list"),
         ('why = "heat"', "", "why = None: needs some text"),

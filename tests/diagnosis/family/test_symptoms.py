@@ -49,6 +49,11 @@ def test_what_follows_counts_for_less_than_what_leads() -> None:
     assert beside < 0.5 < alone
 
 
+def test_what_follows_from_nothing_else_is_as_sure_beside_larger_departures() -> None:
+    found = surely(departed(disk_read_latency_seconds=9.0, gpu_utilization_ratio=-55.0))
+    assert found["disk_slow"] > 0.9
+
+
 def test_a_quiet_counter_does_not_drown_everything_else() -> None:
     found = surely(departed(pfc_tx_packets_per_second=40_000.0, dataloader_seconds=50.0))
     assert found["loading_takes_longer"] > 0.9

@@ -33,6 +33,8 @@ class Symptom:
     direction: Direction = Direction.NONE
     metrics: tuple[str, ...] = ()
     """Any of them shows it."""
+    follows_others: bool = False
+    """It also follows from other troubles, so it counts for less beside larger departures."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,10 @@ def _symptom(entry: _Entry, *, is_sign: bool) -> Symptom:
     direction = entry.text("direction")
     if direction not in (Direction.HIGHER, Direction.LOWER):
         raise entry.wrong("direction", direction, "higher or lower")
-    return Symptom(name, usual, why, Direction(direction), entry.names("metrics"))
+    follows = entry.table.get("follows_others", False)
+    if not isinstance(follows, bool):
+        raise entry.wrong("follows_others", follows, "true or false")
+    return Symptom(name, usual, why, Direction(direction), entry.names("metrics"), follows)
 
 
 def _family(entry: _Entry, known: frozenset[str]) -> Family:

@@ -35,15 +35,15 @@ how quiet the metric is and not how bad the fault."""
 def seen(signature: Signature, symptoms: Sequence[Symptom]) -> NDArray[np.float64]:
     """For each symptom, between 0 and 1, how surely it is seen; NaN where it cannot be.
 
-    A fault shows most in what it breaks and less in what follows from that, so a departure counts
-    by its size beside the largest, in logarithms.
+    A fault shows most in what it breaks and less in what follows from that, so a symptom that may
+    be a consequence counts by its size beside the largest departure, in logarithms.
     """
     amounts = np.array([_deviation(signature, symptom) for symptom in symptoms])
     leading = np.clip(np.nanmax(amounts, initial=0.0), *_LEADING)
     sizes = np.log(np.maximum(amounts, _NOISE) / _NOISE) / np.log(leading / _NOISE)
-    surely: NDArray[np.float64] = np.clip(
-        sure(amounts) * np.minimum(sizes, 1.0), 1.0 - _CERTAIN, _CERTAIN
-    )
+    follows = np.array([symptom.follows_others for symptom in symptoms])
+    weights = np.where(follows, np.minimum(sizes, 1.0), 1.0)
+    surely: NDArray[np.float64] = np.clip(sure(amounts) * weights, 1.0 - _CERTAIN, _CERTAIN)
     told = _told(signature)
     for at, symptom in enumerate(symptoms):
         if symptom.direction is Direction.NONE:
