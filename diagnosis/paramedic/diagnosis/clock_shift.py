@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Cells = NDArray[np.float64]
 
 _FARTHEST_SECONDS = 8
-_SLOTS = 40
+_FEWEST_SLOTS = 6
 _WIDEST_SLOT_SECONDS = 5
 _LEAST_SWING = 0.2
 """A metric whose level moves by less than this share of itself tells no time."""
@@ -29,39 +29,60 @@ _EXPLAINED = 0.55
 """A shift explains a difference when it leaves less than this share of it."""
 
 
-def is_shifted(window: Window, row: int, peers: list[int]) -> bool:
-    """Whether the row's newest slots fit its peers better when they are moved in time."""
-    farthest = max(1, _FARTHEST_SECONDS // window.slot_seconds)
+def is_shifted(window: Window, row: int, peers: list[int], since: int) -> bool:
+    """Whether what the row has shown since then fits its peers better when it is moved in time."""
+    width = window.slot_seconds
     kept = list(telling(window.metrics))
-    if window.slot_seconds > _WIDEST_SLOT_SECONDS or not kept or len(peers) < 2:
+    if width > _WIDEST_SLOT_SECONDS or not kept or len(peers) < 2:
         return False
     work = characters_of(tuple(window.metrics[at] for at in kept)).work
     metrics = [at for at, is_work in zip(kept, work, strict=True) if is_work]
-    values = _part(window, [row, *peers], metrics)
-    if values.shape[2] < 3 * farthest or not metrics:
+    farthest = max(1, _FARTHEST_SECONDS // width)
+    held = window.values.shape[2]
+    shown = min((window.last_second - since) // width + 1, held - 2 * farthest)
+    shown = max(_FEWEST_SLOTS, shown)
+    slots = min(shown + 2 * farthest, held)
+    if not metrics or slots < shown + farthest:
         return False
+    values = _part(window, [row, *peers], metrics, slots)
     own, level = values[0], _middle(values[1:])
-    own = own - _steady(own - level)
-    swing = np.nanmax(level, axis=1, initial=-np.inf, where=~np.isnan(level)) - np.nanmin(
-        level, axis=1, initial=np.inf, where=~np.isnan(level)
-    )
-    size = np.abs(_middle(level.T[:, :, None])[:, 0]) if level.size else np.zeros(0)
-    telling_time = np.isfinite(swing) & (swing > _LEAST_SWING * size) & (swing > 0)
+    swing = _swing(level)
+    telling_time = np.isfinite(swing) & (swing > _LEAST_SWING * np.abs(_middle(level.T)))
     if np.count_nonzero(telling_time) < 2:
         return False
-    own, level = (
-        own[telling_time] / swing[telling_time, None],
-        level[telling_time] / (swing[telling_time, None]),
-    )
-    left = {shift: _left(own, level, shift, farthest) for shift in range(-farthest, farthest + 1)}
-    still = left.pop(0)
-    return bool(np.isfinite(still)) and min(left.values()) < _EXPLAINED * still
+    own, level = (one[telling_time] / swing[telling_time, None] for one in (own, level))
+    shifts = range(-farthest, farthest + 1)
+    return any(_explains(own, level, shift, shown) for shift in shifts if shift)
 
 
-def _part(window: Window, rows: list[int], metrics: list[int]) -> Cells:
+def _explains(own: Cells, level: Cells, shift: int, shown: int) -> bool:
+    """Whether much less is left of the newest differences when the row is moved by the shift.
+
+    Above zero: the row shows what its peers show so many slots later.
+    """
+    last = own.shape[1] - max(shift, 0)
+    first = max(own.shape[1] - shown, -shift, 0)
+    if last - first < _FEWEST_SLOTS:
+        first = max(last - _FEWEST_SLOTS, -shift, 0)
+    still = _apart(own[:, first:last], level[:, first:last])
+    moved = _apart(own[:, first:last], level[:, first + shift : last + shift])
+    return bool(moved < _EXPLAINED * still)
+
+
+def _swing(level: Cells) -> Cells:
+    """By how much each metric's level moves, (metric,); NaN where it is not known."""
+    known = np.where(np.isnan(level), np.nan, level)
+    empty = np.isnan(known).all(axis=1)
+    high = np.max(np.where(np.isnan(known), -np.inf, known), axis=1)
+    low = np.min(np.where(np.isnan(known), np.inf, known), axis=1)
+    swing: Cells = np.where(empty, np.nan, high - low)
+    return np.where(swing > 0, swing, np.nan)
+
+
+def _part(window: Window, rows: list[int], metrics: list[int], slots: int) -> Cells:
     """(row, metric, slot) of the newest slots; NaN where not observed."""
-    values = window.values[rows][:, metrics, -_SLOTS:].astype(np.float64)
-    values[~window.observed[rows][:, metrics, -_SLOTS:]] = np.nan
+    values = window.values[rows][:, metrics, -slots:].astype(np.float64)
+    values[~window.observed[rows][:, metrics, -slots:]] = np.nan
     return values
 
 
@@ -75,15 +96,8 @@ def _middle(values: Cells) -> Cells:
     return middle
 
 
-def _steady(difference: Cells) -> Cells:
-    """What each metric is different by most of the time, (metric, 1)."""
-    return np.nan_to_num(_middle(difference.T))[:, None]
-
-
-def _left(own: Cells, level: Cells, shift: int, farthest: int) -> float:
-    """The mean difference that is left after a shift; infinite where nothing can be compared."""
-    slots = own.shape[1]
-    moved = own[:, farthest + shift : slots - farthest + shift]
-    apart = np.abs(moved - level[:, farthest : slots - farthest])
+def _apart(own: Cells, level: Cells) -> float:
+    """The mean difference; infinite where nothing can be compared."""
+    apart = np.abs(own - level)
     known = ~np.isnan(apart)
     return float(apart[known].mean()) if known.any() else np.inf

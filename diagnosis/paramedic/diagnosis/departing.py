@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from paramedic.diagnosis.absence import Absence
     from paramedic.diagnosis.departures import Departure
+    from paramedic.diagnosis.family.naming import Naming
     from paramedic.diagnosis.settings import DepartureSettings
     from paramedic.ingest.contract import NodeName, Window
 
@@ -70,7 +71,7 @@ def finding_of_departure(
         node=departure.node,
         rank=None,
         generation=generation,
-        fault=naming.fault,
+        fault=_fault(naming),
         phase=Phase.SYMPTOM,
         tier=Tier.PATTERN,
         confidence=_confidence(departure, settings),
@@ -104,6 +105,11 @@ def finding_of_absence(absence: Absence, generation: int) -> Finding:
         candidates=(Candidate(absence.node, 1.0),),
         evidence=(Evidence("telemetry", None, 1.0, 0.0, since),),
     )
+
+
+def _fault(naming: Naming) -> Fault:
+    """The most probable family; that a process has ended is told by its exit alone."""
+    return next(fault for fault in naming.probabilities if fault is not Fault.PROCESS_EXIT)
 
 
 @lru_cache(maxsize=1)

@@ -18,12 +18,12 @@ from paramedic.diagnosis.clock_shift import is_shifted
 from paramedic.diagnosis.evidence import Evidence
 from paramedic.diagnosis.grouping import Group, GroupSettings, find_group, may_become_group
 from paramedic.diagnosis.rows_test import RowsTest
-from paramedic.diagnosis.separation import Picture, Suspect, culprits
+from paramedic.diagnosis.separation import Picture, culprits
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
 from paramedic.models.departure.model import DepartureConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -90,7 +90,9 @@ class DepartureWatch:
     """The tests of one job's GPUs and nodes."""
 
     settings: DepartureSettings
-    grouping: GroupSettings = field(default_factory=GroupSettings)
+    grouping: GroupSettings = field(
+        default_factory=lambda: GroupSettings(longest_wait_seconds=60.0)
+    )
     _tests: dict[Entity, RowsTest] = field(init=False)
     _waiting: dict[NodeName, int] = field(default_factory=dict)
     """Since when a node could have been accused and waits for the others of its domain."""
@@ -126,6 +128,8 @@ class DepartureWatch:
         strengths = {node: one.strength for node, one in standing.items()}
         since = {node: float(one.since) for node, one in standing.items() if one.strength > 0}
         group = find_group(domains, strengths, since, self.grouping)
+        if group is not None and self._is_young(group, windows):
+            group = None
         alone = [
             one for one in found.values()
             if not (group and one.node in group.members)
@@ -133,6 +137,21 @@ class DepartureWatch:
                 one.node, domains, strengths, since, self.grouping))
         ]  # fmt: skip
         return Judged(tuple(alone), group)
+
+    def strongest_of(
+        self, nodes: Collection[NodeName], windows: Mapping[Entity, Window]
+    ) -> Departure | None:
+        """What speaks loudest against any of these nodes; None where nothing does."""
+        best: tuple[float, Entity, int] | None = None
+        for kind, test in self._tests.items():
+            strength = test.evidence.strength
+            for at, row in enumerate(test.evidence.rows):
+                if row.node in nodes and strength[at] > (best[0] if best else 0.0):
+                    best = (float(strength[at]), kind, at)
+        if best is None:
+            return None
+        _, kind, at = best
+        return self._departure(self._tests[kind], windows[kind], (at,), 1)
 
     def standings(self) -> dict[NodeName, NodeEvidence]:
         """How the evidence stands against each node, by the row that has most of it."""
@@ -176,6 +195,10 @@ class DepartureWatch:
     def _evidence(self) -> Iterator[Evidence]:
         yield from (test.evidence for test in self._tests.values())
 
+    def _is_young(self, group: Group, windows: Mapping[Entity, Window]) -> bool:
+        now = max(window.last_second for window in windows.values())
+        return now - group.since < self.settings.group_harmless_seconds
+
     def _waits(self, one: Departure, may_be_one_of_many: bool) -> bool:
         if not may_be_one_of_many:
             self._waiting.pop(one.node, None)
@@ -203,7 +226,7 @@ class DepartureWatch:
             alike = picture.alike(one)
             if strength[list(alike)].max() < 1:
                 continue
-            departure = self._departure(test, window, one, alike, len(hosts.members(one.circle)))
+            departure = self._departure(test, window, alike, len(hosts.members(one.circle)))
             is_soon = departure.seconds < self.settings.node_harmless_seconds
             if departure.gpu is None and kind is Entity.GPU and is_soon:
                 continue
@@ -227,10 +250,10 @@ class DepartureWatch:
         among = range(len(window.rows)) if stage is None or circles is None else (
             circles.members(stage).tolist())  # fmt: skip
         peers = [one for one in among if window.rows[one].node != row.node]
-        return is_shifted(window, at, peers[:_ENOUGH_PEERS])
+        return is_shifted(window, at, peers[:_ENOUGH_PEERS], test.evidence.since(at))
 
     def _departure(
-        self, test: RowsTest, window: Window, suspect: Suspect, alike: tuple[int, ...], of: int
+        self, test: RowsTest, window: Window, alike: tuple[int, ...], of: int
     ) -> Departure:
         evidence, slot = test.evidence, test.slot
         assert slot is not None  # it has been weighed

@@ -57,7 +57,7 @@ from paramedic.ingest.windows.job import JobWindows
 from paramedic.models.peer_deviation import PeerDeviationConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.explanation.standing import Standing
@@ -190,8 +190,7 @@ class JobDetector:
         for second in self._windows.advance(arrived_seconds):
             verdicts.extend(self._judge_slot(second))
             self._onlooker.slot_closed(self._windows, second)
-        if any(table.entity is Entity.RANK for table in batch.tables):
-            verdicts.extend(self._judge_whole())
+        verdicts.extend(self._judge_whole({table.entity for table in batch.tables}))
         return self._with_history(verdicts)
 
     def record(self, event: Event) -> tuple[Verdict, ...]:
@@ -333,11 +332,18 @@ class JobDetector:
             )
             yield from () if finding is None else state.docket.report(finding)
 
-    def _judge_whole(self) -> Iterator[Verdict]:
+    def _judge_whole(self, told: Collection[Entity]) -> Iterator[Verdict]:
+        """What slots decide that are open still, and that everybody has told of."""
         state = self._state
-        if not state.picture.finished:
+        if state.picture.finished:
+            return
+        if Entity.RANK in told:
             yield from self._ranks.judge_whole(
                 self._windows, state.ranks, state.picture, state.docket
+            )
+        if Entity.GPU in told or Entity.NODE in told:
+            yield from state.machines.judge_whole(
+                self._windows, state.picture, state.docket, state.roles
             )
 
     def _judge_slot(self, second: int) -> Iterator[Verdict]:
@@ -354,8 +360,6 @@ class JobDetector:
         yield from self._known_errors.look(
             windows[Entity.GPU], state.told, state.picture, state.docket
         )
-        yield from state.machines.judge(
-            windows, late, state.picture, state.docket, state.roles
-        )
+        yield from state.machines.judge(windows, late, state.picture, state.docket, state.roles)
         ranks = self._windows.window_at(Entity.RANK, second)
         yield from state.application.look(ranks, state.picture, state.docket)

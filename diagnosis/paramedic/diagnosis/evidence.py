@@ -113,6 +113,8 @@ class Terms:
     """The paces in slots, (pace, 1, 1)."""
     patience_slots: Cells
     """(metric, 1)."""
+    lone_slots: Cells
+    """The same for a metric that departs alone, (metric, 1)."""
     memory_slots: float
 
 
@@ -230,6 +232,7 @@ class Evidence:
         added = np.maximum(slot.nats - terms.allowance_nats, 0.0) / terms.smoothing
         np.minimum(added, most, out=added)
         _agree(added, slot.characters.matters)
+        _support(added, level / (terms.lone_slots + terms.smoothing))
         mean = self._mean.cells
         if self._slots > _FEW_SLOTS:
             mean += np.where(slot.known, (added - mean) / terms.memory_slots, 0.0)
@@ -260,6 +263,8 @@ class Evidence:
 
 
 _ONE = ("evidence",)
+_SUPPORTED = 3.0
+"""What a metric says counts up to so many times what the others say with it …"""
 
 
 def _agree(added: Cells, matters: tuple[NDArray[np.intp], ...]) -> None:
@@ -269,3 +274,9 @@ def _agree(added: Cells, matters: tuple[NDArray[np.intp], ...]) -> None:
         total = some.sum(axis=1, keepdims=True)
         share = some.max(axis=1, keepdims=True) / np.where(total > 0, total, 1.0)
         added[:, which] = some * share
+
+
+def _support(added: Cells, alone: Cells) -> None:
+    """… and beyond that up to what it may add alone, (pace, metric, 1)."""
+    others = added.sum(axis=1, keepdims=True) - added
+    np.minimum(added, np.maximum(alone, _SUPPORTED * others), out=added)

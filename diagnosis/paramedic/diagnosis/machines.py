@@ -16,6 +16,8 @@ from paramedic.diagnosis.departing import finding_of_absence, finding_of_departu
 from paramedic.diagnosis.departures import DepartureWatch
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import Trouble, moment
+from paramedic.diagnosis.group_words import finding_of_group
+from paramedic.diagnosis.rank_judging import is_whole
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
@@ -26,10 +28,12 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.departures import Departure
     from paramedic.diagnosis.docket import Docket
     from paramedic.diagnosis.finding import Finding
+    from paramedic.diagnosis.grouping import Group
     from paramedic.diagnosis.picture import JobPicture
     from paramedic.diagnosis.roles import JobRoles
     from paramedic.diagnosis.settings import DepartureSettings
     from paramedic.ingest.contract import NodeName, Window
+    from paramedic.ingest.windows.job import JobWindows
 
 KINDS = (Entity.GPU, Entity.NODE)
 _OF_WORK = (Trouble.DEPARTED, Trouble.ALIVE)
@@ -44,6 +48,8 @@ class MachineWatch:
     departures: DepartureWatch = field(init=False)
     absences: AbsenceWatch = field(init=False)
     _stretch: float = -math.inf
+    _weighed: int = 0
+    """The newest slot that has been added to the evidence."""
 
     def __post_init__(self) -> None:
         self.departures = DepartureWatch(self.settings)
@@ -66,16 +72,46 @@ class MachineWatch:
             return
         absences = self.absences.judge(windows, late)
         yield from self._judge_absences(absences, gpus.last_second, picture, docket)
-        second = gpus.last_second
+        if gpus.last_second > self._weighed:
+            yield from self.weigh(windows, picture, docket, roles)
+        yield from self._acquit(docket, gpus.last_second, gpus.slot_seconds)
+
+    def judge_whole(
+        self, windows: JobWindows, picture: JobPicture, docket: Docket, roles: JobRoles | None
+    ) -> Iterator[Verdict]:
+        """What the slots decide that are open still, and that every machine has told of.
+
+        Nothing more can come of them, so the allowed lateness is not waited for.
+        """
+        while self._weighed > 0:
+            second = self._weighed + windows.slot_seconds
+            gpus = windows.window_until(Entity.GPU, second)
+            if not gpus.rows or not is_whole(gpus):
+                return
+            nodes = windows.window_until(Entity.NODE, second)
+            if nodes.rows and not is_whole(nodes):
+                return
+            yield from self.weigh({Entity.GPU: gpus, Entity.NODE: nodes}, picture, docket, roles)
+
+    def weigh(
+        self,
+        windows: Mapping[Entity, Window],
+        picture: JobPicture,
+        docket: Docket,
+        roles: JobRoles | None,
+    ) -> Iterator[Verdict]:
+        """Add the newest slot to the evidence, and accuse whom it decides about."""
+        second = self._weighed = windows[Entity.GPU].last_second
         if picture.is_past(second) or not picture.is_fit(second, self.settings):
             return
         if picture.stretch(second) > self._stretch:
             self._stretch = picture.stretch(second)
             self.departures.restart()
         judged = self.departures.weigh(windows, roles)
+        if judged.group is not None:
+            yield from self._accuse_group(judged.group, windows, picture, docket)
         for departure in judged.departures:
             yield from self._accuse(departure, windows, picture, docket)
-        yield from self._acquit(docket, second, gpus.slot_seconds)
 
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """How the evidence stands against each row of the node."""
@@ -96,10 +132,47 @@ class MachineWatch:
     ) -> tuple[Verdict, ...]:
         if any(one.node == departure.node and one.trouble in _OF_WORK for one in docket.open):
             return ()
+        if self._is_second(departure, docket):
+            return ()
         finding = finding_of_departure(
             departure, windows, picture.generation, self.departures.suspicion(), self.settings
         )
         return _report(finding, picture, docket)
+
+    def _accuse_group(
+        self,
+        group: Group,
+        windows: Mapping[Entity, Window],
+        picture: JobPicture,
+        docket: Docket,
+    ) -> tuple[Verdict, ...]:
+        loudest = self.departures.strongest_of(group.members, windows)
+        if loudest is None or any({*group.members} <= {*one.members} for one in docket.groups):
+            return ()
+        shown = finding_of_departure(loudest, windows, 0, {}, self.settings)
+        finding = finding_of_group(
+            group,
+            generation=picture.generation,
+            second=loudest.second,
+            confidence=shown.confidence,
+            strengths=self.departures.suspicion(),
+            evidence=shown.evidence,
+            shown=shown.fault,
+        )
+        return docket.report(finding)
+
+    def _is_second(self, departure: Departure, docket: Docket) -> bool:
+        """Whether the node looks odd since another is accused, and not much more than a victim."""
+        settings = self.settings
+        first = [
+            one.onset.timestamp()
+            for subject, one in docket.open.items()
+            if subject.trouble in _OF_WORK
+            and one.node != departure.node
+            and departure.second - one.detected_at.timestamp() < settings.second_accusation_seconds
+        ]
+        needed = settings.second_accusation_factor * departure.level
+        return any(begun <= departure.since for begun in first) and departure.nats < needed
 
     def _judge_absences(
         self, absences: Iterable[Absence], second: int, picture: JobPicture, docket: Docket
@@ -112,6 +185,10 @@ class MachineWatch:
                 yield from docket.clear(node, Trouble.UNHEARD, moment(second), reason)
 
     def _acquit(self, docket: Docket, second: int, slot_seconds: int) -> Iterator[Verdict]:
+        for group in docket.groups:
+            if all(self.departures.is_well(node, slot_seconds) for node in group.members):
+                reason = f"{len(group.members)} nodes work like their peers again"
+                yield from docket.clear_group(group, moment(second), reason)
         for node in _open(docket, Trouble.DEPARTED):
             if self.departures.is_well(node, slot_seconds):
                 reason = f"{node} works like its peers again"

@@ -86,6 +86,7 @@ class RowsTest:
             newcomer_slots=settings.newcomer_settle_seconds / width,
             smoothing=self.model.smoothing(width),
             patience_slots=slot.characters.patience_seconds / width,
+            lone_slots=slot.characters.lone_seconds / width,
             memory_slots=self.model.memory_slots(width),
         )
         self.evidence.add(slot, window.last_second, terms)

@@ -133,11 +133,17 @@ class DepartureSettings:
     """Departures are judged at these paces: the first is quick, the last finds the weakest."""
     allowance_nats: float = 4.0
     """A metric less odd than this adds nothing: one healthy slot in 55 is as odd."""
-    harmless_seconds: float = 7.0
+    harmless_seconds: float = 6.0
     """However far out a row is, it is not named by less than so much of it: sensors glitch."""
-    node_harmless_seconds: float = 11.0
+    node_harmless_seconds: float = 9.0
     """The same of all GPUs of a node together: what befalls them alike comes through the host, and
     a host is late with data now and then."""
+    group_harmless_seconds: float = 45.0
+    """The same of what a whole switch or rack does: congestion comes and goes."""
+    second_accusation_factor: float = 1.9
+    """While somebody is accused lately, another needs so many times the evidence: most who look
+    odd then are victims. At most twice the level is ever kept."""
+    second_accusation_seconds: float = 120.0
     settle_seconds: int = 40
     """Slots left out after the job began to train."""
     newcomer_settle_seconds: int = 120

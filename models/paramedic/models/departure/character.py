@@ -58,17 +58,23 @@ class Character:
     """Scatter counts as at least this share of the metric's level …"""
     floor: float = 0.0
     """… and at least this much, in its own unit."""
+    lone_seconds: float = 0.0
+    """The same where no other matter departs with it; 0: no more patience than that. Activities
+    and traffic follow each other, and one of them alone is more often a matter of sampling."""
+    only_rises: bool = False
+    """Fewer errors, a shorter latency and a cooler card are nobody's fault."""
     takes_increments: bool = False
     """A running total: what it has grown by in a slot is what counts."""
 
 
-_WORK = Character(About.WORK, 14.0)
+_WORK = Character(About.WORK, 10.0, lone_seconds=45.0)
+_STATE = Character(About.WORK, 10.0)
 _SIGN = Character(About.SIGN, 25.0)
-_ERRORS = Character(About.SIGN, 36.0, Scale.COUNTED, floor_share=0.01)
-_LATENCY = Character(About.SIGN, 36.0, Scale.LOGARITHM)
+_ERRORS = Character(About.SIGN, 26.0, Scale.COUNTED, floor_share=0.01, only_rises=True)
+_LATENCY = Character(About.SIGN, 26.0, Scale.LOGARITHM, only_rises=True)
 _CONGESTION = replace(_ERRORS, about=About.CONGESTION)
-_USAGE = Character(About.USAGE, 110.0)
-_TEMPERATURE = replace(_WORK, floor_share=0.012)
+_USAGE = Character(About.USAGE, 110.0, only_rises=True)
+_TEMPERATURE = replace(_STATE, floor_share=0.012, only_rises=True)
 _KNOWN = {
     "cpu_utilization_ratio": replace(_USAGE, floor=0.008),
     "memory_used_ratio": replace(_USAGE, floor=0.003),
@@ -90,10 +96,10 @@ _KNOWN = {
     "disk_read_latency_seconds": _LATENCY,
     "disk_write_latency_seconds": _LATENCY,
     "network_round_trip_seconds": _LATENCY,
-    "gpu_memory_used_bytes": Character(About.SIGN, 25.0, floor_share=0.004),
+    "gpu_memory_used_bytes": Character(About.SIGN, 25.0, floor_share=0.004, only_rises=True),
     "gpu_temperature_celsius": _TEMPERATURE,
     "gpu_memory_temperature_celsius": _TEMPERATURE,
-    "gpu_sm_clock_hertz": replace(_WORK, floor_share=0.01),
+    "gpu_sm_clock_hertz": replace(_STATE, floor_share=0.01),
     "gpu_pcie_tx_bytes_per_second": replace(_WORK, about=About.PCIE),
     "gpu_pcie_rx_bytes_per_second": replace(_WORK, about=About.PCIE),
     "gpu_nvlink_tx_bytes_per_second": replace(_WORK, about=About.NVLINK),
@@ -127,10 +133,13 @@ class Characters:
 
     metrics: tuple[str, ...]
     patience_seconds: NDArray[np.float64]
+    lone_seconds: NDArray[np.float64]
     floor_share: NDArray[np.float64]
     floor: NDArray[np.float64]
     logarithm: NDArray[np.bool_]
     counted: NDArray[np.bool_]
+    only_rises: NDArray[np.bool_]
+    """(metric, 1)."""
     increments: NDArray[np.bool_]
     work: NDArray[np.bool_]
     """Whether it tells what the machine does for the job: all that moves with its steps."""
@@ -148,10 +157,12 @@ def characters_of(metrics: tuple[str, ...]) -> Characters:
     return Characters(
         metrics,
         _column([one.patience_seconds for one in found]),
+        _column([max(one.patience_seconds, one.lone_seconds) for one in found]),
         _column([one.floor_share for one in found]),
         _column([one.floor for one in found]),
         np.array([one.scale is Scale.LOGARITHM for one in found], np.bool_),
         np.array([one.scale is Scale.COUNTED for one in found], np.bool_),
+        np.array([one.only_rises for one in found], np.bool_).reshape(-1, 1),
         np.array([one.takes_increments for one in found], np.bool_),
         np.array([one.about in moves and one is not _TEMPERATURE for one in found], np.bool_),
         tuple(one for one in matters if len(one) > 1),

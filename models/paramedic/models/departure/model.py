@@ -32,9 +32,9 @@ _FEWEST_MEMORY_SLOTS = 30
 _FEWEST_TRUST_SLOTS = 10
 _STARTLING_NATS = 6.7
 """A cell's row this odd teaches nothing: a fault does not become its steady difference."""
-_ANOTHER_WORK = 2.5
-"""When the level of most work metrics is so many times the usual one, the job does something
-else: it has begun to train."""
+_ANOTHER_WORK = 2.0
+"""When most work metrics are so many times as high as they have ever been lately, the job does
+something else: it has begun to train."""
 _SLOTS_KNOWN_OF_IT = 5
 _MANY_ROWS = 256
 """Leaving a row out of the median of so many others changes nothing."""
@@ -87,7 +87,8 @@ class DepartureModel:
     config: DepartureConfig
     _steady: Steady = field(default_factory=Steady)
     _scatter: Scatter = field(init=False)
-    _size: CellMemory = field(default_factory=lambda: CellMemory(1))
+    _size: CellMemory = field(default_factory=lambda: CellMemory(2))
+    """The running level of each metric, and the highest level lately."""
     _slots: int = 0
 
     def __post_init__(self) -> None:
@@ -133,7 +134,9 @@ class DepartureModel:
         weight = self._steady.learn(rest, noise, calm, memory, trust)
         self._scatter.learn(weight, self._steady.is_early(trust), floor)
         self._slots += 1
-        return Departures(rows, metrics, odd.nats, odd.deviation, known, characters, has_turned)
+        is_no_fault = characters.only_rises & (odd.deviation < 0)
+        nats = np.where(is_no_fault, 0.0, odd.nats)
+        return Departures(rows, metrics, nats, odd.deviation, known, characters, has_turned)
 
     def _arrange(self, rows: tuple[EntityKey, ...], metrics: tuple[str, ...]) -> None:
         self._steady.arrange(rows, metrics)
@@ -151,19 +154,20 @@ class DepartureModel:
         self, level: Cells, known: NDArray[np.bool_], characters: Characters, memory: float
     ) -> bool:
         """The running level of each metric; whether the job has begun to do something else."""
-        size = self._size.cells[0]
+        size, highest = self._size.cells
         now, is_known = _middle(np.abs(level), known)
-        moving = characters.work & (size[:, 0] > 0) & is_known[:, 0]
+        moving = characters.work & (highest[:, 0] > 0) & is_known[:, 0]
         has_turned = bool(
             self._slots > _SLOTS_KNOWN_OF_IT
             and np.count_nonzero(moving) > 1
-            and np.median(now[moving, 0] / size[moving, 0]) > _ANOTHER_WORK
+            and np.median(now[moving, 0] / highest[moving, 0]) > _ANOTHER_WORK
         )
         if has_turned:
             self._slots = _SLOTS_KNOWN_OF_IT
             self._steady.forget(_SLOTS_KNOWN_OF_IT)
             np.maximum(size, now, out=size, where=is_known)
         weight = 1.0 / min(self._slots + 1, memory)
+        np.copyto(highest, np.maximum(now, (1 - 1 / memory) * highest), where=is_known)
         step = np.where(size == 0, now, size + weight * (now - size))
         np.copyto(size, step, where=is_known)
         return has_turned
