@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.models.departure.character import characters_of, telling
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -29,14 +27,11 @@ _EXPLAINED = 0.55
 """A shift explains a difference when it leaves less than this share of it."""
 
 
-def is_shifted(window: Window, row: int, peers: list[int], since: int) -> bool:
-    """Whether what the row has shown since then fits its peers better when it is moved in time."""
+def is_shifted(window: Window, row: int, peers: list[int], metrics: list[int], since: int) -> bool:
+    """Whether what the row shows in these metrics since then fits its peers when moved in time."""
     width = window.slot_seconds
-    kept = list(telling(window.metrics))
-    if width > _WIDEST_SLOT_SECONDS or not kept or len(peers) < 2:
+    if width > _WIDEST_SLOT_SECONDS or len(peers) < 2:
         return False
-    work = characters_of(tuple(window.metrics[at] for at in kept)).work
-    metrics = [at for at, is_work in zip(kept, work, strict=True) if is_work]
     farthest = max(1, _FARTHEST_SECONDS // width)
     held = window.values.shape[2]
     shown = min((window.last_second - since) // width + 1, held - 2 * farthest)
@@ -48,7 +43,7 @@ def is_shifted(window: Window, row: int, peers: list[int], since: int) -> bool:
     own, level = values[0], _middle(values[1:])
     swing = _swing(level)
     telling_time = np.isfinite(swing) & (swing > _LEAST_SWING * np.abs(_middle(level.T)))
-    if np.count_nonzero(telling_time) < 2:
+    if not telling_time.any():
         return False
     own, level = (one[telling_time] / swing[telling_time, None] for one in (own, level))
     shifts = range(-farthest, farthest + 1)

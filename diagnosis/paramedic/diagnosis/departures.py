@@ -17,6 +17,7 @@ import numpy as np
 from paramedic.diagnosis.clock_shift import is_shifted
 from paramedic.diagnosis.evidence import Evidence
 from paramedic.diagnosis.grouping import Group, GroupSettings, find_group, may_become_group
+from paramedic.diagnosis.materiality import is_material
 from paramedic.diagnosis.rows_test import RowsTest
 from paramedic.diagnosis.separation import Picture, culprits
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _SUSPECT = 1 / 3
 """A row with so much of the evidence that decides is suspected."""
+_LOUD_SHARE = 0.1
 _KEPT_OF_SHIFTED = 0.3
 """What is kept of the evidence against a machine whose clock explains it."""
 _STEADY_PACE = 1
@@ -56,6 +58,8 @@ class Departure:
     level: float
     told_by: Mapping[str, float]
     """Signed deviation of the metrics that speak against it, the loudest first."""
+    loud: tuple[str, ...]
+    """Those that say most of it."""
 
     @property
     def node(self) -> NodeName:
@@ -130,12 +134,17 @@ class DepartureWatch:
         group = find_group(domains, strengths, since, self.grouping)
         if group is not None and self._is_young(group, windows):
             group = None
-        alone = [
-            one for one in found.values()
-            if not (group and one.node in group.members)
-            and not self._waits(one, may_become_group(
-                one.node, domains, strengths, since, self.grouping))
-        ]  # fmt: skip
+        alone = []
+        for one in found.values():
+            if group is not None and one.node in group.members:
+                continue
+            longest = 0.0
+            if may_become_group(one.node, domains, strengths, since, self.grouping):
+                longest = self.grouping.longest_wait_seconds
+            elif _has_rival(one, standing):
+                longest = self.settings.rival_wait_seconds
+            if not self._waits(one, longest):
+                alone.append(one)
         return Judged(tuple(alone), group)
 
     def strongest_of(
@@ -199,12 +208,10 @@ class DepartureWatch:
         now = max(window.last_second for window in windows.values())
         return now - group.since < self.settings.group_harmless_seconds
 
-    def _waits(self, one: Departure, may_be_one_of_many: bool) -> bool:
-        if not may_be_one_of_many:
-            self._waiting.pop(one.node, None)
-            return False
+    def _waits(self, one: Departure, longest_seconds: float) -> bool:
+        """Whether to give others a moment before one is accused alone."""
         begun = self._waiting.setdefault(one.node, one.second)
-        return one.second - begun < self.grouping.longest_wait_seconds
+        return one.second - begun < longest_seconds
 
     def _departures(
         self, kind: Entity, window: Window, roles: JobRoles | None
@@ -230,6 +237,8 @@ class DepartureWatch:
             is_soon = departure.seconds < self.settings.node_harmless_seconds
             if departure.gpu is None and kind is Entity.GPU and is_soon:
                 continue
+            if not is_material(window, departure):
+                continue
             if self._is_shifted(test, window, alike, roles):
                 test.evidence.doubt(list(alike), _KEPT_OF_SHIFTED)
                 continue
@@ -243,6 +252,13 @@ class DepartureWatch:
         self, test: RowsTest, window: Window, alike: tuple[int, ...], roles: JobRoles | None
     ) -> bool:
         at = max(alike, key=lambda one: float(test.evidence.strength[one]))
+        assert test.slot is not None  # it has been weighed
+        speaks = test.evidence.speakers(at)
+        works = test.slot.characters.work
+        if speaks[works].sum() < _MOSTLY * speaks.sum():
+            return False
+        loud = [m for m in np.flatnonzero(works).tolist() if speaks[m] > 0]
+        metrics = [window.metrics.index(test.slot.metrics[m]) for m in loud]
         circles = test.peers_of(window.rows, roles)
         row = window.rows[at]
         stage = None if circles is None else next(
@@ -250,7 +266,7 @@ class DepartureWatch:
         among = range(len(window.rows)) if stage is None or circles is None else (
             circles.members(stage).tolist())  # fmt: skip
         peers = [one for one in among if window.rows[one].node != row.node]
-        return is_shifted(window, at, peers[:_ENOUGH_PEERS], test.evidence.since(at))
+        return is_shifted(window, at, peers[:_ENOUGH_PEERS], metrics, test.evidence.since(at))
 
     def _departure(
         self, test: RowsTest, window: Window, alike: tuple[int, ...], of: int
@@ -273,7 +289,23 @@ class DepartureWatch:
             nats=float(evidence.nats[at]),
             level=evidence.level,
             told_by={slot.metrics[m]: float(deviation[m]) for m in ranked},
+            loud=tuple(
+                slot.metrics[m] for m in ranked if loud[m] >= _LOUD_SHARE * loud[ranked[0]] > 0
+            ),
         )
 
 
 _ENOUGH_PEERS = 64
+_MOSTLY = 0.5
+
+
+def _has_rival(one: Departure, standing: Mapping[NodeName, NodeEvidence]) -> bool:
+    """Whether another node is suspected since about the same time."""
+    return any(
+        other.strength >= _SUSPECT and abs(other.since - one.since) <= _TOGETHER_SECONDS
+        for node, other in standing.items()
+        if node != one.node
+    )
+
+
+_TOGETHER_SECONDS = 12

@@ -138,8 +138,10 @@ class DepartureSettings:
     node_harmless_seconds: float = 9.0
     """The same of all GPUs of a node together: what befalls them alike comes through the host, and
     a host is late with data now and then."""
-    group_harmless_seconds: float = 45.0
+    group_harmless_seconds: float = 75.0
     """The same of what a whole switch or rack does: congestion comes and goes."""
+    rival_wait_seconds: float = 6.0
+    """When two nodes began to look odd at about the same time, so long it is seen who does most."""
     second_accusation_factor: float = 1.9
     """While somebody is accused lately, another needs so many times the evidence: most who look
     odd then are victims. At most twice the level is ever kept."""
@@ -152,7 +154,7 @@ class DepartureSettings:
     """Slots left out after a checkpoint or an evaluation."""
     largest_crowd_share: float = 1 / 3
     """When more of the rows or nodes than this depart, nobody can be accused."""
-    victim_share: float = 0.2
+    victim_share: float = 0.4
     """Who stands apart by less than this share of the farthest is its victim: whoever waits for a
     slow machine works differently too."""
     healthy_seconds_to_resolve: float = 60.0

@@ -26,7 +26,7 @@ class Symptom:
 
 SYMPTOMS = (
     Symptom("compute_seconds", +1, Fault.STRAGGLER, "compute_seconds", "computes"),
-    Symptom("dataloader_seconds", +1, Fault.STRAGGLER, "compute_seconds", "waits for data"),
+    Symptom("dataloader_seconds", +1, Fault.STRAGGLER, "step_seconds", "waits for data"),
 )
 
 JUDGED_METRICS = frozenset(

@@ -1,0 +1,59 @@
+"""Whether a difference is large enough to act on, however surely it is one.
+
+With enough evidence a machine that does one per cent less is odd beyond doubt, and nobody's
+problem. So what a machine does for the job has to differ from its peers in the mean over all the
+time since evidence began; errors, latencies and temperatures matter as they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.models.departure.character import characters_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from paramedic.diagnosis.departures import Departure
+    from paramedic.ingest.contract import Window
+
+_LEAST_SHARE = 0.05
+_FEWEST_SECONDS = 6
+
+
+def is_material(window: Window, departure: Departure) -> bool:
+    """Whether any of the loud metrics differs by so much that somebody should look."""
+    if not departure.loud:
+        return True
+    works = characters_of(departure.loud).work
+    if not works.all():
+        return True
+    slots = max(1, max(departure.seconds, _FEWEST_SECONDS) // window.slot_seconds)
+    own = window.rows.index(departure.row)
+    peers = [at for at, row in enumerate(window.rows) if row.node != departure.node]
+    return any(
+        abs(_mean_difference(window, own, peers, window.metrics.index(metric), slots))
+        >= _LEAST_SHARE
+        for metric in departure.loud
+    )
+
+
+def _mean_difference(window: Window, own: int, peers: list[int], metric: int, slots: int) -> float:
+    """As a share of the peers' level; infinite where they do nothing of the kind."""
+    mine = _mean(window, [own], metric, slots)
+    others = _mean(window, peers, metric, slots)
+    usual = float(np.nanmedian(others)) if np.isfinite(others).any() else np.nan
+    if not np.isfinite(mine).all() or not np.isfinite(usual):
+        return 0.0
+    return float(mine[0] / usual - 1) if usual else np.inf
+
+
+def _mean(window: Window, rows: list[int], metric: int, slots: int) -> NDArray[np.float64]:
+    """Over the newest slots, by row; NaN where nothing was observed."""
+    seen = window.observed[rows, metric, -slots:]
+    values = np.where(seen, window.values[rows, metric, -slots:], 0.0).astype(np.float64)
+    count = np.count_nonzero(seen, axis=1)
+    means: NDArray[np.float64] = values.sum(axis=1) / np.where(count > 0, count, np.nan)
+    return means
