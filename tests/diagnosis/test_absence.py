@@ -10,13 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paramedic.diagnosis.absence import Absence, AbsenceWatch
-from paramedic.diagnosis.departing import finding_of_absence
+from paramedic.diagnosis.contract import Fault, Phase, RecommendedAction, Severity
+from paramedic.diagnosis.unheard import finding_of_absence
 from paramedic.ingest.contract import Entity, EntityKey, JobName, NodeName, Window
 
 TIMEOUT_SECONDS = 30
 NODES = 8
 START = 1_790_000_000
 EVERYBODY = frozenset(range(NODES))
+KINDS = (Entity.GPU, Entity.NODE)
 ROWS = {
     kind: tuple(EntityKey(kind, NodeName(f"n{node}"), None) for node in range(NODES))
     for kind in (Entity.GPU, Entity.NODE)
@@ -83,6 +85,60 @@ def test_a_source_slower_than_its_slots_is_followed_at_its_own_pace() -> None:
     ]
     missing = list(watch(slots))
     assert {one.node for one in missing} == {"n3"}
+
+
+def stopping(silent_from: int, stands_from: int, silent: Sequence[Entity] = KINDS) -> list[Absence]:
+    """Node 4 falls silent, and the cards of the others spin from some second on."""
+    watcher = AbsenceWatch(TIMEOUT_SECONDS)
+    found: list[Absence] = []
+    for at in range(115):
+        away = EVERYBODY - {4} if at >= silent_from else EVERYBODY
+        spins = at >= stands_from
+        gpus = working(START + at, away if Entity.GPU in silent else EVERYBODY, spins=spins)
+        hosts = window(Entity.NODE, START + at, away if Entity.NODE in silent else EVERYBODY)
+        found += watcher.judge({Entity.GPU: gpus, Entity.NODE: hosts})
+    return found
+
+
+def working(second: int, heard: frozenset[int], *, spins: bool) -> Window:
+    power, sent = (130.0, 0.0) if spins else (300.0, 1e9)
+    there = np.array([node in heard for node in range(NODES)])[:, None, None]
+    values = np.array([power, 1.0, sent], np.float32)[None, :, None]
+    metrics = ("gpu_power_watts", "gpu_utilization_ratio", "gpu_pcie_tx_bytes_per_second")
+    shape = (NODES, len(metrics), 1)
+    return Window(
+        JobName("job"), 0, Entity.GPU, second, ROWS[Entity.GPU], metrics,
+        np.where(there, values, np.nan), np.broadcast_to(there, shape),
+    )  # fmt: skip
+
+
+def test_who_falls_silent_when_the_job_comes_to_stand_is_out_of_reach_in_seconds() -> None:
+    first = stopping(90, 92)[0]
+    finding = finding_of_absence(first, 0)
+    assert (first.node, first.is_standing, first.second - START) == ("n4", True, 99)
+    assert (finding.fault, finding.phase) == (Fault.MACHINE_UNREACHABLE, Phase.FAILED)
+    assert "and the job stands still since then" in finding.summary
+
+
+def test_whose_cards_alone_are_silent_when_the_job_stands_has_lost_them() -> None:
+    first = stopping(90, 92, [Entity.GPU])[0]
+    assert finding_of_absence(first, 0).fault is Fault.GPU_CARD_DROP
+
+
+@pytest.mark.parametrize(
+    ("silent_from", "stands_from", "silent"),
+    [(90, 200, KINDS), (95, 85, KINDS), (90, 92, [Entity.NODE]), (200, 90, KINDS)],
+    ids=["the job goes on", "it stood before", "only the host is silent", "nobody is silent"],
+)
+def test_a_hole_is_no_fault(silent_from: int, stands_from: int, silent: Sequence[Entity]) -> None:
+    assert stopping(silent_from, stands_from, silent) == []
+
+
+def test_lost_telemetry_of_a_job_that_goes_on_is_a_trend_and_asks_only_for_a_look() -> None:
+    lost = next(watch([EVERYBODY] * 5 + [EVERYBODY - {3}] * 40))
+    finding = finding_of_absence(lost, 0)
+    assert (finding.fault, finding.severity) == (Fault.TELEMETRY_LOST, Severity.P2)
+    assert finding.recommendation.recommended is RecommendedAction.NOTIFY
 
 
 @pytest.mark.parametrize("silent_kind", [Entity.GPU, Entity.NODE])

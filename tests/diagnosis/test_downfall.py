@@ -66,6 +66,7 @@ def test_who_was_named_for_a_kill_that_hit_everybody_is_named_no_longer() -> Non
     assert [v.scope for v in still_open.values() if v.status is Status.FIRING] == [Scope.JOB]
 
 
+@pytest.mark.long
 def test_who_was_slow_before_everybody_ended_has_failed() -> None:
     slow = Scene(seconds=80, slow={1: 2.0}, slow_from=30).batches()
     stands = Scene(seconds=5, frozen={9: -1}, first_second=START + 80).batches()
@@ -91,12 +92,14 @@ def test_who_is_heard_of_again_is_not_why_the_others_ended() -> None:
     assert named(verdicts) == [node_name(3)]
 
 
+@pytest.mark.long
 def test_a_job_that_goes_on_without_the_first_can_lose_a_second() -> None:
     batches = Scene(seconds=100).batches()
     verdicts = diagnose(merged(batches, [ended(2, 40.0), ended(3, 80.0)]))
     assert named(verdicts) == [node_name(2), node_name(3)]
 
 
+@pytest.mark.long
 def test_a_watchdog_that_gives_up_after_minutes_makes_no_second_culprit() -> None:
     verdicts = of_the_job(ended(2, DIED_AT), ended(3, 290.0), seconds=299)
     assert named(verdicts) == [node_name(2)]

@@ -17,6 +17,7 @@ from paramedic.diagnosis.detector import DetectorConfig
 from paramedic.diagnosis.maintenance.plan import MaintenancePlan, MaintenanceSettings
 from paramedic.diagnosis.maintenance.rows import without_nodes
 from paramedic.diagnosis.picture import JobPicture
+from paramedic.diagnosis.settings import DepartureSettings
 from paramedic.ingest.contract import Entity, Event, EventKind, NodeName, Table, format_time
 
 
@@ -114,7 +115,10 @@ def test_rows_are_taken_out_and_a_batch_that_does_not_hold_together_is_left_to_b
     assert without_nodes(broken, {name(1)}) == broken
 
 
-SOON = DetectorConfig(maintenance=MaintenanceSettings(settle_seconds=10))
+SOON = DetectorConfig(
+    maintenance=MaintenanceSettings(settle_seconds=10),
+    departure=DepartureSettings(telemetry_timeout_seconds=30.0),
+)
 SICK = Fault(3, 0.3, gpu=0, first=45)
 """So far out that it is named within seconds."""
 
@@ -157,7 +161,7 @@ def test_maintenance_of_the_job_silences_it() -> None:
 
 
 def test_an_exit_on_a_node_under_maintenance_accuses_nobody() -> None:
-    gone = Event(at(30), EventKind.PROCESS_EXIT, JOB, name(1), rank=1, details={"exit_code": 1})
+    gone = Event(at(30), EventKind.PROCESS_EXIT, JOB, name(1), rank=1, details={"signal": 9})
     xid = Event(at(31), EventKind.XID, JOB, name(1), 0, details={"xid": 95})
     assert tell(SOON.build(JOB), [training(), declared(20, 40, name(1)), gone, xid]) == []
     assert len(tell(SOON.build(JOB), [training(), declared(20, 25, name(2)), gone])) == 1
@@ -166,13 +170,13 @@ def test_an_exit_on_a_node_under_maintenance_accuses_nobody() -> None:
 def test_a_new_run_of_the_job_still_knows_of_the_maintenance() -> None:
     starting = Event(at(10), EventKind.JOB_STATE, JOB, generation=0, details={"state": "starting"})
     over = Event(at(5), EventKind.JOB_STATE, JOB, details={"state": "finished"})
-    gone = Event(at(30), EventKind.PROCESS_EXIT, JOB, name(1), rank=1, details={"exit_code": 1})
+    gone = Event(at(30), EventKind.PROCESS_EXIT, JOB, name(1), rank=1, details={"signal": 9})
     facts: list[Fact] = [training(), declared(0, 40, name(1)), over, starting, gone]
     assert tell(SOON.build(JOB), facts) == []
 
 
 def test_a_detector_that_is_resumed_goes_on_with_maintenance_of_its_own() -> None:
-    gone = Event(at(30), EventKind.PROCESS_EXIT, JOB, name(1), rank=1, details={"exit_code": 1})
+    gone = Event(at(30), EventKind.PROCESS_EXIT, JOB, name(1), rank=1, details={"signal": 9})
     detector = SOON.build(JOB)
     tell(detector, [training()])
     resumed = SOON.resume(detector.snapshot())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from diagnosis.playing import diagnose, firing, merged
@@ -42,10 +44,10 @@ def without_stopped(batches: list[TelemetryBatch]) -> list[TelemetryBatch]:
     return with_columns(batches, Entity.NODE, {"process_stopped": None})
 
 
-def unplugged(batches: list[TelemetryBatch]) -> list[TelemetryBatch]:
+def unplugged(batches: list[TelemetryBatch], until: int = 80) -> list[TelemetryBatch]:
     """Nothing comes of node 3 from second 40 on."""
     for entity in Entity:
-        batches = without_rows(batches, entity, node_name(3), range(40, 80))
+        batches = without_rows(batches, entity, node_name(3), range(40, until))
     return batches
 
 
@@ -105,11 +107,55 @@ def test_a_hole_in_the_whole_telemetry_accuses_nobody() -> None:
     assert diagnose(merged(batches)) == []
 
 
-def test_silence_without_a_second_channel_is_not_decided() -> None:
-    batches = with_columns(
-        frozen(), Entity.NODE, {"process_stopped": None, "cpu_utilization_ratio": None}
-    )
-    assert diagnose(merged(batches)) == []
+def without_processes(batches: list[TelemetryBatch]) -> list[TelemetryBatch]:
+    """An operating system that says nothing of processes."""
+    metrics = {"process_stopped": None, "cpu_utilization_ratio": None}
+    return with_columns(batches, Entity.NODE, metrics)
+
+
+def test_a_job_that_stands_since_one_rank_is_silent_is_a_second_channel() -> None:
+    (verdict,) = diagnose(merged(without_processes(frozen())))
+    assert (verdict.node, verdict.fault, verdict.tier) == (node_name(2), Fault.HANG, Tier.HEARTBEAT)
+    assert seconds_after(verdict, FROZEN_AT) == 10
+    assert "no rank has made a step since" in verdict.summary
+
+
+@pytest.mark.parametrize("stood_still", [range(80, 80), range(25, 80)], ids=["never", "before"])
+def test_silence_in_a_job_that_does_not_stand_since_then_is_not_decided(stood_still: range) -> None:
+    batches = without_rows(Scene(seconds=70).batches(), Entity.RANK, node_name(1), range(40, 80))
+    stands = [b.second - START in stood_still for b in batches]
+    batches = [
+        with_columns([batch], Entity.RANK, {"step": 80.0})[0] if still else batch
+        for batch, still in zip(batches, stands, strict=True)
+    ]
+    assert diagnose(merged(without_processes(batches))) == []
+
+
+def test_a_heart_beat_that_repeats_its_time_is_none() -> None:
+    batches = [
+        with_columns([batch], Entity.RANK, {"heartbeat": float(batch.second)})[0]
+        for batch in Scene(seconds=60, frozen={9: 40}).batches()
+    ]
+    held = [_held(batch, 1, START + 40.0) for batch in batches]
+    (verdict,) = diagnose(merged(without_processes(held)))
+    assert (verdict.node, verdict.fault) == (node_name(1), Fault.HANG)
+
+
+def _held(batch: TelemetryBatch, rank: int, most: float) -> TelemetryBatch:
+    """The batch with the time of this rank's heart-beat held."""
+    ranks = batch.tables[1]
+    beats = list(ranks.columns["heartbeat"])
+    beats[rank] = min(beats[rank], most)
+    table = replace(ranks, columns={**ranks.columns, "heartbeat": tuple(beats)})
+    return replace(batch, tables=(batch.tables[0], table))
+
+
+def test_a_node_that_is_silent_in_every_channel_for_a_part_of_a_long_step_is_alive() -> None:
+    batches = [
+        with_columns([batch], Entity.RANK, {"step": float((batch.second - START) // 20)})[0]
+        for batch in Scene(seconds=115).batches()
+    ]
+    assert diagnose(merged(unplugged(batches, until=68))) == []
 
 
 def test_a_node_that_is_silent_in_every_channel_is_out_of_reach() -> None:
@@ -120,7 +166,8 @@ def test_a_node_that_is_silent_in_every_channel_is_out_of_reach() -> None:
 
 
 def test_a_node_that_is_silent_while_steps_are_made_is_alive_and_only_its_telemetry_lost() -> None:
-    fired, resolved = diagnose(merged(unplugged(Scene(seconds=90).batches())))
+    config = DetectorConfig(silence=SilenceSettings(telemetry_timeout_seconds=30))
+    fired, resolved = diagnose(merged(unplugged(Scene(seconds=90).batches())), config)
     assert (fired.node, fired.fault, fired.phase) == (
         node_name(3),
         Fault.TELEMETRY_LOST,

@@ -3,17 +3,21 @@
 GPU rows and host rows come from different exporters, so each kind is followed by itself. A node's
 silence counts only in seconds in which most nodes are heard, and anew after a silence of most: when
 the source comes back from an outage, its nodes come one after the other, and one is the last.
+
+Exporters are restarted and scrapes get lost, for a minute now and then; so silence alone says
+little, and says it late. A node that falls silent when the job comes to stand is what it waits for.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.motion import Motion
 from paramedic.ingest.contract import Entity
 from paramedic.models.cell_memory import CellMemory
 
@@ -25,6 +29,13 @@ if TYPE_CHECKING:
     from paramedic.ingest.contract import EntityKey, NodeName, Window
 
 _SLOTS_TO_BE_BACK = 3
+_STANDING_SECONDS = 10.0
+"""So long a silence is enough when the job stands still since then."""
+_LONGEST_STEP_SECONDS = 60
+"""What had begun when a node fell silent may go on for so long before everybody waits."""
+_SLACK_SECONDS = 2
+_LARGEST_SHARE = 1 / 3
+"""Of more nodes than this at once it is their source that is silent."""
 _FEWEST_SLOTS = 3
 _FEWEST_NODES = 3
 
@@ -41,6 +52,10 @@ class Absence:
     second: int
     peers_heard: int
     """How many others are heard in what is missing of it."""
+    is_standing: bool = False
+    """Whether the job stands still since then."""
+    is_whole: bool = True
+    """Whether it is all that was ever heard of it."""
 
 
 class _Field(IntEnum):
@@ -94,6 +109,10 @@ class _Kind:
             return {}
         gone = (self.heard > 0) & (silent >= timeout_seconds)
         return {self.nodes[at]: int(silent[at]) for at in np.flatnonzero(gone).tolist()}
+
+    def knows(self, node: NodeName) -> bool:
+        """Whether the node was ever heard by these rows."""
+        return node in self.nodes and bool(self.heard[self.nodes.index(node)] > 0)
 
     def _note(self, seen: NDArray[np.bool_], second: int) -> None:
         """Who is heard, and after how long."""
@@ -159,6 +178,8 @@ class AbsenceWatch:
     def __init__(self, timeout_seconds: float) -> None:
         self._timeout_seconds = timeout_seconds
         self._kinds: dict[Entity, _Kind] = {}
+        self.motion = Motion()
+        """Whether the job works, as its GPUs show."""
 
     def judge(
         self,
@@ -166,21 +187,49 @@ class AbsenceWatch:
         late: Mapping[Entity, Mapping[NodeName, int]] = _NOBODY_LATE,
     ) -> Iterator[Absence]:
         """The nodes that have been missing for the time-out, and of which nothing came late."""
-        missing: dict[NodeName, dict[Entity, int]] = {}
-        second = 0
-        for entity, window in windows.items():
-            if not window.rows:
-                continue
+        told = {entity: window for entity, window in windows.items() if window.rows}
+        for entity, window in told.items():
             kind = self._kinds.setdefault(entity, _Kind())
             timeout = max(self._timeout_seconds, _FEWEST_SLOTS * window.slot_seconds)
             kind.hear(window, timeout, late.get(entity, {}))
-            second = window.last_second
-            for node, silent_seconds in kind.absent(timeout).items():
+            if entity is Entity.GPU:
+                self.motion.hear(window)
+        standing = {one.node: one for one in self._standing(told)}
+        yield from standing.values()
+        for absence in self._missing(told, self._timeout_seconds):
+            if absence.node not in standing:
+                yield absence
+
+    def _missing(self, told: Mapping[Entity, Window], timeout_seconds: float) -> Iterator[Absence]:
+        missing: dict[NodeName, dict[Entity, int]] = {}
+        for entity, window in told.items():
+            timeout = max(timeout_seconds, _FEWEST_SLOTS * window.slot_seconds)
+            for node, silent_seconds in self._kinds[entity].absent(timeout).items():
                 missing.setdefault(node, {})[entity] = silent_seconds
+        second = max((window.last_second for window in told.values()), default=0)
         for node, kinds in missing.items():
             # Who is missing is not among those who are heard in the same kind of rows.
             others = max(self._kinds[entity].present for entity in kinds)
-            yield Absence(node, tuple(kinds), second - min(kinds.values()), second, others)
+            since = second - min(kinds.values())
+            known = {entity for entity in told if self._kinds[entity].knows(node)}
+            whole = known == set(kinds)
+            yield Absence(node, tuple(kinds), since, second, others, is_whole=whole)
+
+    def _standing(self, told: Mapping[Entity, Window]) -> list[Absence]:
+        """Who fell silent, its GPUs at least, when the job came to stand."""
+        if Entity.GPU not in told:
+            return []
+        begun = self.motion.standing_since(told[Entity.GPU].slot_seconds)
+        if begun is None:
+            return []
+        latest = begun + max(_SLACK_SECONDS, told[Entity.GPU].slot_seconds)
+        found = [
+            replace(one, is_standing=True)
+            for one in self._missing(told, _STANDING_SECONDS)
+            if Entity.GPU in one.kinds and begun - _LONGEST_STEP_SECONDS <= one.since <= latest
+        ]
+        most = max(1.0, _LARGEST_SHARE * len(self._kinds[Entity.GPU].nodes))
+        return found if len(found) <= most else []
 
     def is_back(self, node: NodeName) -> bool:
         """Whether the node is heard again in all that was heard of it before."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from paramedic.diagnosis.absence import Absence
     from paramedic.diagnosis.departures import Departure
     from paramedic.diagnosis.family.naming import Naming
     from paramedic.diagnosis.settings import DepartureSettings
@@ -35,8 +34,6 @@ _WORTH_MENTION = 3.0
 _TELLING_SHARE = 0.25
 """Of the metrics with so much of the largest deviation, the one that lost most is named."""
 _LEAST_TOLD_SHARE = 0.1
-_KINDS = {Entity.GPU: "GPU ", Entity.NODE: "host "}
-_CONFIDENCE_UNHEARD = 0.9
 _WORDS = {
     "gpu_tensor_active_ratio": "tensor activity",
     "gpu_dram_active_ratio": "memory activity",
@@ -82,28 +79,6 @@ def finding_of_departure(
         evidence=evidence,
         gpu=departure.gpu,
         action=advice(naming, signature),
-    )
-
-
-def finding_of_absence(absence: Absence, generation: int) -> Finding:
-    """The fact that nothing is heard of a node."""
-    whose = "".join(_KINDS[kind] for kind in absence.kinds if len(absence.kinds) == 1)
-    seconds = absence.second - absence.since
-    since = moment(absence.since)
-    return Finding(
-        node=absence.node,
-        rank=None,
-        generation=generation,
-        fault=Fault.TELEMETRY_LOST,
-        phase=Phase.SYMPTOM,
-        tier=Tier.HEARTBEAT,
-        confidence=_CONFIDENCE_UNHEARD,
-        onset=since,
-        detected_at=moment(absence.second),
-        summary=f"the {whose}telemetry of {absence.node} has ceased for {seconds} s,"
-        f" while {absence.peers_heard} other nodes are heard",
-        candidates=(Candidate(absence.node, 1.0),),
-        evidence=(Evidence("telemetry", None, 1.0, 0.0, since),),
     )
 
 

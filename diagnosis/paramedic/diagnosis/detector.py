@@ -24,6 +24,7 @@ from paramedic.diagnosis.exits import ending_of
 from paramedic.diagnosis.explanation.inspecting import Inspection
 from paramedic.diagnosis.explanation.ranks import RankEvidence
 from paramedic.diagnosis.finding import Trouble, moment
+from paramedic.diagnosis.freed_memory import FreedMemory
 from paramedic.diagnosis.history.fleet import FleetHistory
 from paramedic.diagnosis.history.settings import HistorySettings
 from paramedic.diagnosis.history.watch import FailureHistory
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.explanation.standing import Standing
     from paramedic.diagnosis.known_errors.entry import KnownErrors
     from paramedic.diagnosis.onlooker import Onlooker
-    from paramedic.ingest.contract import Event, JobName, NodeName, TelemetryBatch
+    from paramedic.ingest.contract import Event, JobName, NodeName, TelemetryBatch, Window
     from paramedic.ingest.windows.snapshot import WindowsSnapshot
 
 
@@ -136,6 +137,7 @@ class DetectorState:
     pace: Pace = field(default_factory=Pace)
     sight: JobSight = field(default_factory=JobSight)
     downfall: Downfall = field(default_factory=Downfall)
+    memory: FreedMemory = field(default_factory=FreedMemory)
     told: KnownErrorMemory = field(default_factory=KnownErrorMemory)
     """What drivers and counters told of known errors."""
 
@@ -265,6 +267,14 @@ class JobDetector:
             *docket.clear_after_recovery(picture),
         )
 
+    def _judge_memory(self, gpus: Window) -> Iterator[Verdict]:
+        """Ends that nobody told of, in a job that does not work on."""
+        state = self._state
+        ends = [*state.memory.look(gpus, state.picture.generation, state.picture.departed)]
+        if not state.machines.absences.motion.is_moving:
+            for ending in ends:
+                yield from state.downfall.hear(ending, self._around())
+
     def _around(self) -> Around:
         state, settings = self._state, self._config.silence
         return Around(
@@ -285,7 +295,8 @@ class JobDetector:
         for pulse in self._state.liveness.pulses.values():
             for trouble in (Trouble.ALIVE, Trouble.UNHEARD):
                 known = self._state.docket.known(pulse.node, trouble)
-                silent = known is not None and known.fault is not Fault.STRAGGLER
+                is_of_it = known is not None and known.rank == pulse.rank
+                silent = is_of_it and known is not None and known.fault is not Fault.STRAGGLER
                 if silent and self._silence.is_alive_again(pulse, frontier):
                     reason = f"rank {pulse.rank} beats again"
                     yield from self._state.docket.clear(
@@ -360,6 +371,7 @@ class JobDetector:
         yield from self._known_errors.look(
             windows[Entity.GPU], state.told, state.picture, state.docket
         )
+        yield from self._judge_memory(windows[Entity.GPU])
         yield from state.machines.judge(windows, late, state.picture, state.docket, state.roles)
         ranks = self._windows.window_at(Entity.RANK, second)
         yield from state.application.look(ranks, state.picture, state.docket)

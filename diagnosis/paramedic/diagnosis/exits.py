@@ -100,6 +100,8 @@ class Ending:
     def words(self) -> str:
         """How it ended; empty where nobody told."""
         details = self.event.details
+        if "seen_in" in details:
+            return ", as the memory of its card is free"
         if details.get("signal") is not None:
             return f" by signal {details['signal']}"
         code = details.get("exit_code")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paramedic.ingest.contract import Table, TelemetryBatch
 
 _SAMPLES_KEPT = 64
+_GAPS_KEPT = 15
 _ONE_LOST = 2
 """Two beats this many seconds apart follow each other: one between them may be lost."""
 _NAN = float("nan")
@@ -35,18 +36,33 @@ class Pulse:
     in_a_row: int = 0
     """Beats since the last hole of more than two seconds."""
     last_second: int = 0
+    interval_seconds: int = 1
+    """Between beats: the shorter of the two newest gaps, so that one hole changes nothing."""
+    gap_seconds: int = 1
+    """The newest gap."""
     heard_at: int = 0
     """What the job's time was when the last beat came, which may be older than that: what comes
     over a slow link comes late, and is a sign of life all the same."""
+    told: float = 0.0
+    """The largest value of `heartbeat`."""
     step: float = -math.inf
     progressed_second: int | None = None
     """When the step last grew."""
+
+    def is_beat(self, told: float) -> bool:
+        """Whether this value of `heartbeat` tells of a new one: a count or a time has to grow."""
+        is_new = told > 0 and (told <= 1 or told > self.told)
+        self.told = max(self.told, told)
+        return is_new
 
     def beat(self, second: int, job_second: int) -> None:
         """A heart-beat of this second came; older and repeated ones change nothing."""
         if self.beats and second <= self.last_second:
             return
         self.heard_at = max(second, job_second)
+        if self.beats:
+            gap = second - self.last_second
+            self.interval_seconds, self.gap_seconds = min(gap, self.gap_seconds), gap
         follows = self.beats and second - self.last_second <= _ONE_LOST
         self.in_a_row = self.in_a_row + 1 if follows else 1
         self.beats += 1
@@ -95,6 +111,10 @@ class Liveness:
     """Of each node with samples."""
     round: int = 0
     """Goes up when half of the others have spoken again: what piles up of one node is one turn."""
+    step_gaps: deque[int] = field(default_factory=lambda: deque(maxlen=_GAPS_KEPT))
+    """Seconds between the newest steps of the job."""
+    stepped_at: int = 0
+    """When the newest was made."""
     _spoken: set[NodeName] = field(default_factory=set)
     """Who has spoken in this round."""
 
@@ -105,6 +125,12 @@ class Liveness:
                 self._take_ranks(table, batch, departed)
             elif table.entity is Entity.NODE:
                 self._take_nodes(table, batch.second, departed)
+
+    @property
+    def usual_step_seconds(self) -> float:
+        """How long a step takes that is none of the quick ones; 0 before there were any."""
+        gaps = sorted(self.step_gaps)
+        return float(gaps[3 * len(gaps) // 4]) if gaps else 0.0
 
     def forget(self, node: NodeName) -> None:
         """The node has left."""
@@ -151,9 +177,16 @@ class Liveness:
             pulse = None if node in departed else self._pulse(node, rank, batch.generation)
             if pulse is None:
                 continue
-            if beat > 0:
+            if pulse.is_beat(beat):
                 pulse.beat(second, frontier or second)
             pulse.reach(step, second)
+            self._count_step(pulse.progressed_second)
+
+    def _count_step(self, progressed: int | None) -> None:
+        if progressed is not None and progressed > self.stepped_at:
+            if self.stepped_at:
+                self.step_gaps.append(progressed - self.stepped_at)
+            self.stepped_at = progressed
 
     def _pulse(self, node: NodeName, rank: int, generation: int) -> Pulse | None:
         """The rank's pulse, a new one when a newer generation has put the rank elsewhere."""

@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.absence import AbsenceWatch
-from paramedic.diagnosis.contract import Phase, Tier
-from paramedic.diagnosis.departing import finding_of_absence, finding_of_departure
+from paramedic.diagnosis.contract import Fault, Phase, Tier
+from paramedic.diagnosis.departing import finding_of_departure
 from paramedic.diagnosis.departures import DepartureWatch
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import Trouble, moment
+from paramedic.diagnosis.lost_cards import LostCards
 from paramedic.diagnosis.group_words import finding_of_group
 from paramedic.diagnosis.rank_judging import is_whole
-from paramedic.ingest.contract import Entity
+from paramedic.diagnosis.unheard import finding_of_absence
+from paramedic.ingest.contract import Entity, EntityKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,6 +49,7 @@ class MachineWatch:
     settings: DepartureSettings
     departures: DepartureWatch = field(init=False)
     absences: AbsenceWatch = field(init=False)
+    cards: LostCards = field(default_factory=LostCards)
     _stretch: float = -math.inf
     _weighed: int = 0
     """The newest slot that has been added to the evidence."""
@@ -72,6 +75,7 @@ class MachineWatch:
             return
         absences = self.absences.judge(windows, late)
         yield from self._judge_absences(absences, gpus.last_second, picture, docket)
+        yield from self._judge_cards(gpus, picture, docket)
         if gpus.last_second > self._weighed:
             yield from self.weigh(windows, picture, docket, roles)
         yield from self._acquit(docket, gpus.last_second, gpus.slot_seconds)
@@ -178,11 +182,32 @@ class MachineWatch:
         self, absences: Iterable[Absence], second: int, picture: JobPicture, docket: Docket
     ) -> Iterator[Verdict]:
         for absence in absences:
-            yield from _report(finding_of_absence(absence, picture.generation), picture, docket)
+            if not (absence.is_standing and docket.has_failed_node):
+                finding = finding_of_absence(absence, picture.generation)
+                yield from _report(finding, picture, docket)
         for node in _open(docket, Trouble.UNHEARD):
             if self.absences.is_back(node):
                 reason = f"the telemetry of {node} comes again"
                 yield from docket.clear(node, Trouble.UNHEARD, moment(second), reason)
+        for node in _open(docket, Trouble.ALIVE):
+            known = docket.known(node, Trouble.ALIVE)
+            is_ours = known is not None and known.rank is None
+            if is_ours and self.absences.is_back(node) and self.absences.motion.is_moving:
+                reason = f"{node} is heard of again, and the job goes on"
+                yield from docket.clear(node, Trouble.ALIVE, moment(second), reason)
+
+    def _judge_cards(
+        self, gpus: Window, picture: JobPicture, docket: Docket
+    ) -> Iterator[Verdict]:
+        for finding in self.cards.look(gpus, picture.generation):
+            yield from _report(finding, picture, docket)
+        for subject, verdict in list(docket.open.items()):
+            if verdict.fault is not Fault.GPU_CARD_DROP or subject.node is None:
+                continue
+            row = EntityKey(Entity.GPU, subject.node, subject.gpu)
+            if self.cards.is_back(row, gpus.slot_seconds):
+                reason = f"GPU {subject.gpu} of {subject.node} is reported again"
+                yield from docket.clear(*subject[:2], moment(gpus.last_second), reason, subject.gpu)
 
     def _acquit(self, docket: Docket, second: int, slot_seconds: int) -> Iterator[Verdict]:
         for group in docket.groups:

@@ -19,7 +19,7 @@ class SilenceSettings:
     """So long without a heart-beat, and with a second channel that agrees, is a failure."""
     node_silence_seconds: float = 8.0
     """So long without a row from the node's operating system and the node counts as silent."""
-    telemetry_timeout_seconds: float = 30.0
+    telemetry_timeout_seconds: float = 120.0
     """So long in every channel while the job's steps go on: its telemetry is lost."""
     idle_cpu_ratio: float = 0.001
     """A process that uses no more than this share of its node's processors does nothing. One busy
@@ -159,8 +159,9 @@ class DepartureSettings:
     slow machine works differently too."""
     healthy_seconds_to_resolve: float = 60.0
     """So long without any evidence, and the machine is well again."""
-    telemetry_timeout_seconds: float = 30.0
-    """So long without a node's telemetry while others' comes, and it counts as lost."""
+    telemetry_timeout_seconds: float = 120.0
+    """So long without a node's telemetry while others' comes, and it counts as lost. Exporters are
+    restarted, and scrapes get lost for a minute; with a job that stands still 10 s are enough."""
 
     def __post_init__(self) -> None:
         if self.false_alarms_per_job_day <= 0 or self.expected_faults_per_job_day <= 0:

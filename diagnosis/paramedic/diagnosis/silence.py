@@ -26,6 +26,10 @@ _FRESH_SECONDS = 2
 """A sample or a beat this old still speaks of now."""
 _LAST_STEP_SECONDS = 2
 """A step may end so long after a rank that had done its part has fallen silent."""
+_FEWEST_BEATS = 3
+"""So many that are missing are a silence."""
+_LONGEST_STEPS = 1.5
+"""A job whose newest step is older than so many usual ones makes none."""
 _CONFIDENCE_CONFIRMED = {False: 0.99, True: 0.97}
 """Two independent channels over the whole time-out; early, two channels and the job's standstill
 over a shorter time."""
@@ -38,6 +42,7 @@ class _Confirmation(StrEnum):
     NODE_SILENT = "its operating system is silent too"
     STOPPED = "its process is stopped"
     IDLE = "its process uses no CPU"
+    STANDS = "no rank has made a step since"
     UNHEARD = "nothing else comes of it, but the job's steps go on: its telemetry is lost"
 
 
@@ -83,7 +88,7 @@ class SilenceWatch:
 
     def _judge_one(self, pulse: Pulse, liveness: Liveness, frontier: int) -> Finding | None:
         silent_seconds = frontier - pulse.heard_at
-        if silent_seconds >= self.settings.heartbeat_timeout_seconds:
+        if silent_seconds >= self._timeout_seconds(pulse):
             confirmation = self._second_channel(pulse, liveness, frontier)
             is_lost = silent_seconds >= self.settings.telemetry_timeout_seconds
             if confirmation is None or (confirmation is _Confirmation.UNHEARD and not is_lost):
@@ -92,6 +97,11 @@ class SilenceWatch:
         if silent_seconds >= self.settings.early_silence_seconds:
             return self._judge_early(pulse, liveness, frontier)
         return None
+
+    def _timeout_seconds(self, pulse: Pulse) -> float:
+        """The time-out, or some beats where they are told of seldom."""
+        least = _FEWEST_BEATS * pulse.interval_seconds
+        return max(self.settings.heartbeat_timeout_seconds, least)
 
     def _judge_early(self, pulse: Pulse, liveness: Liveness, frontier: int) -> Finding | None:
         """A hang before the time-out: process stopped, and nobody in the job makes a step."""
@@ -114,7 +124,7 @@ class SilenceWatch:
     ) -> _Confirmation | None:
         kept = liveness.samples.get(pulse.node)
         if not kept:
-            return None
+            return self._by_steps(pulse, liveness, frontier)
         if self._is_node_silent(pulse, liveness):
             goes_on = self._goes_on(liveness, frontier)
             return _Confirmation.UNHEARD if goes_on else _Confirmation.NODE_SILENT
@@ -122,7 +132,11 @@ class SilenceWatch:
             return None
         if kept[-1].stopped >= _STOPPED:
             return _Confirmation.STOPPED
-        return _Confirmation.IDLE if self._is_idle(_samples_since(pulse, liveness)) else None
+        if self._is_idle(_samples_since(pulse, liveness)):
+            return _Confirmation.IDLE
+        # Without a word about the process, CPU that is used may be anybody's.
+        is_told = not math.isnan(kept[-1].stopped)
+        return None if is_told else self._by_steps(pulse, liveness, frontier)
 
     def _is_node_silent(self, pulse: Pulse, liveness: Liveness) -> bool:
         """Nothing newer comes of the node, and its peers speak on."""
@@ -130,10 +144,22 @@ class SilenceWatch:
         since = (liveness.node_frontier() or 0) - heard.second
         return since >= needed and liveness.round - heard.round >= needed / 2
 
+    def _by_steps(self, pulse: Pulse, liveness: Liveness, frontier: int) -> _Confirmation | None:
+        """Where nothing is told of processes: the job stands since it fell silent, and few did."""
+        progress = liveness.newest_progress()
+        if progress is None or self._goes_on(liveness, frontier):
+            return None
+        beating = [p for p in liveness.pulses.values() if p.beats]
+        silent = sum(frontier - one.heard_at >= self._timeout_seconds(one) for one in beating)
+        in_flight = _LONGEST_STEPS * liveness.usual_step_seconds + _LAST_STEP_SECONDS
+        is_since = abs(progress - pulse.last_second) <= in_flight
+        return _Confirmation.STANDS if is_since and 3 * silent <= len(beating) else None
+
     def _goes_on(self, liveness: Liveness, frontier: int) -> bool:
         """Whether steps are made, in which every rank takes part: who is not heard is alive."""
         progress = liveness.newest_progress()
         longest = self.settings.node_silence_seconds - _LAST_STEP_SECONDS
+        longest = max(longest, _LONGEST_STEPS * liveness.usual_step_seconds + _LAST_STEP_SECONDS)
         return progress is not None and frontier - progress < longest
 
     def _is_idle(self, samples: list[ProcessSample]) -> bool:

@@ -1,0 +1,162 @@
+"""Whether a job's GPUs work, spin in a collective, rest, or have been given back, all together.
+
+In a synchronous job that stands still everybody waits: kernels of the collective spin, so that the
+cards look busy, draw little, compute nothing and send nothing. A checkpoint rests instead, and
+ends. Steps have such phases, too; so a job stands when it spins or rests for longer than it ever
+did while it worked. It is the measure of jobs whose ranks tell nothing of their steps.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from paramedic.ingest.contract import Window
+
+_EFFORT = (
+    "gpu_power_watts",
+    "gpu_tensor_active_ratio",
+    "gpu_sm_active_ratio",
+    "gpu_dram_active_ratio",
+)
+"""What shows how hard a card works; the first that comes is used."""
+_FLOWS = (
+    "gpu_tensor_active_ratio",
+    "gpu_nvlink_tx_bytes_per_second",
+    "gpu_pcie_tx_bytes_per_second",
+)
+"""A job that works computes or sends."""
+_FLOW_SHARE = 0.1
+_FLOW_MEMORY = 0.995
+_BUSY = "gpu_utilization_ratio"
+_MEMORY = "gpu_memory_used_bytes"
+_SLOTS_KEPT = 300
+_FEWEST_SLOTS = 10
+_FEWEST_SECONDS = 60
+_LOW_SHARE = {True: 0.9, False: 0.7}
+"""Of its median effort; noise of steady work is above it, and where nothing is told of flows, a job
+that is merely slower is, too."""
+_FREE_SHARE = 0.2
+_LEAST_SECONDS = {"spins": 6.0, "rests": 30.0, "gone": 1.0}
+_LONGEST_RUNS = 1.5
+"""A job is given so many times the longest run of the kind that it has made before."""
+_SLACK_SECONDS = 2.0
+
+
+class Gait(StrEnum):
+    """What the cards of a job do, most of them."""
+
+    WORKS = "works"
+    SPINS = "spins"
+    """Busy, and hardly at work."""
+    RESTS = "rests"
+    """Not busy, and still in the hands of their processes."""
+    GONE = "gone"
+    """Their memory is free: the processes have left."""
+
+
+@dataclass(slots=True)
+class Motion:
+    """The gait of one job, slot by slot."""
+
+    efforts: deque[float] = field(default_factory=lambda: deque(maxlen=_SLOTS_KEPT))
+    flows: dict[str, float] = field(default_factory=dict)
+    """The most that each metric of flow has shown, forgotten slowly."""
+    memory: float = 0.0
+    """The most that the cards' memory was used, by their median."""
+    gait: Gait = Gait.WORKS
+    since: int = 0
+    """When this gait began."""
+    low_since: int = 0
+    """When the cards last worked, or began not to."""
+    second: int = 0
+    longest_seconds: dict[Gait, float] = field(default_factory=dict)
+    """Of each gait, among the runs that are over."""
+    metric: str = ""
+
+    def hear(self, window: Window) -> None:
+        """Take the newest slot of the GPUs in."""
+        effort, width = self._effort(window), window.slot_seconds
+        is_known = len(self.efforts) * width >= _FEWEST_SECONDS
+        if effort is None:
+            return
+        self.second = window.last_second
+        flow = self._flow(window)
+        if is_known and len(self.efforts) >= _FEWEST_SLOTS:
+            self._turn(self._seen(effort, flow, window), window.last_second, width)
+        if self.standing_since(width) is None:
+            self.efforts.append(effort)
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether the cards work; nobody can say so of those that do not tell."""
+        return self.gait is Gait.WORKS and bool(self.efforts)
+
+    def standing_since(self, slot_seconds: int) -> int | None:
+        """When the job came to stand; None while it may be at work."""
+        if self.gait is Gait.WORKS:
+            return None
+        run = self.second - self.since + slot_seconds
+        usual = _LONGEST_RUNS * self.longest_seconds.get(self.gait, 0.0)
+        least = max(_LEAST_SECONDS[self.gait], 2.0 * slot_seconds)
+        if self.gait is not Gait.GONE:
+            least = max(least, usual + _SLACK_SECONDS)
+        return self.low_since if run >= least else None
+
+    def _effort(self, window: Window) -> float | None:
+        metric = next((one for one in _EFFORT if one in window.metrics), None)
+        if metric is None:
+            return None
+        if metric != self.metric:
+            self.metric = metric
+            self.efforts.clear()
+        return _median(window, metric)
+
+    def _flow(self, window: Window) -> float | None:
+        """What flows, as a share of the most; of the metric that has the largest."""
+        shares = []
+        for metric in _FLOWS:
+            value = _median(window, metric)
+            if value is not None:
+                most = max(value, self.flows.get(metric, 0.0) * _FLOW_MEMORY)
+                self.flows[metric] = most
+                shares.append(value / most if most > 0 else 0.0)
+        return max(shares, default=None)
+
+    def _seen(self, effort: float, flow: float | None, window: Window) -> Gait:
+        memory = _median(window, _MEMORY)
+        self.memory = max(self.memory, memory or 0.0)
+        if memory is not None and memory < _FREE_SHARE * self.memory:
+            return Gait.GONE
+        past = np.array(self.efforts)
+        low, middle, high = np.quantile(past, (0.1, 0.5, 0.9))
+        is_low = effort < min((low + high) / 2, _LOW_SHARE[flow is not None] * middle)
+        if not is_low or (flow is not None and flow >= _FLOW_SHARE):
+            return Gait.WORKS
+        busy = _median(window, _BUSY)
+        return Gait.SPINS if busy is not None and busy >= 1 / 2 else Gait.RESTS
+
+    def _turn(self, gait: Gait, second: int, width: int) -> None:
+        if gait is self.gait:
+            return
+        run = float(second - self.since)
+        self.longest_seconds[self.gait] = max(self.longest_seconds.get(self.gait, 0.0), run)
+        if self.gait is Gait.WORKS:
+            self.low_since = second - width
+        self.gait, self.since = gait, second
+
+
+def _median(window: Window, metric: str) -> float | None:
+    """Of the newest slot, where half of the rows have a value; None otherwise."""
+    if metric not in window.metrics:
+        return None
+    at = window.metrics.index(metric)
+    here = window.observed[:, at, -1]
+    if not here.any() or 2 * np.count_nonzero(here) < len(window.rows):
+        return None
+    return float(np.median(window.values[here, at, -1]))
