@@ -187,7 +187,8 @@ class JobDetector:
         self._state.sight.see(batch)
         self._state.liveness.observe(batch, self._state.picture.departed)
         verdicts = [*self._judge_silence(), *self._judge_job(batch.second), *self._judge_sight()]
-        verdicts.extend(self._state.downfall.tick(self._state.sight.head, self._around()))
+        if self._state.downfall.endings:
+            verdicts.extend(self._state.downfall.tick(self._state.sight.head, self._around()))
         verdicts.extend(self._state.history.see(batch, self._state.docket))
         for second in self._windows.advance(arrived_seconds):
             verdicts.extend(self._judge_slot(second))

@@ -47,10 +47,34 @@ class _Field(IntEnum):
 
 
 @dataclass(slots=True)
+class _Siblings:
+    """The GPUs of each node, which are neighbours among the rows."""
+
+    rows: tuple[EntityKey, ...]
+    starts: list[int] = field(init=False)
+    sizes: NDArray[np.intp] = field(init=False)
+
+    def __post_init__(self) -> None:
+        rows = self.rows
+        changes = (at for at, row in enumerate(rows) if at == 0 or row.node != rows[at - 1].node)
+        self.starts = list(changes)
+        self.sizes = np.diff([*self.starts, len(rows)])
+
+    def are_there(self, here: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Of which rows at least half of the others on the same node are there."""
+        others = np.repeat(self.sizes, self.sizes) - 1
+        told = np.add.reduceat(here.astype(np.intp), self.starts)
+        heard = np.repeat(told, self.sizes) - here
+        found: NDArray[np.bool_] = (others > 0) & (heard > 0) & (2 * heard >= others)
+        return found
+
+
+@dataclass(slots=True)
 class LostCards:
     """Follows the rows of a job's GPUs."""
 
     memory: CellMemory = field(default_factory=lambda: CellMemory(len(_Field)))
+    siblings: _Siblings = field(default_factory=lambda: _Siblings(()))
     lost_share: float = 0.0
     """How many rows are missing among their siblings, in this job."""
 
@@ -59,8 +83,10 @@ class LostCards:
         if not window.rows:
             return
         self.memory.arrange(window.rows, _ONE)
+        if window.rows is not self.siblings.rows:
+            self.siblings = _Siblings(window.rows)
         here: NDArray[np.bool_] = np.any(window.observed[:, :, -1], axis=1)
-        judged = _has_siblings(window.rows, here) & (self.memory.line(_Field.HEARD) > 0)
+        judged = self.siblings.are_there(here) & (self.memory.line(_Field.HEARD) > 0)
         self._note(here, judged, window)
         level = max(_ENOUGH_SECONDS / window.slot_seconds, _FEWEST_SLOTS)
         evidence = self.memory.line(_Field.EVIDENCE)
@@ -92,16 +118,6 @@ class LostCards:
         present = memory.line(_Field.PRESENT)
         present[here] += 1
         present[~here] = 0
-
-
-def _has_siblings(rows: tuple[EntityKey, ...], here: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Of which rows at least half of the others on the same node are there."""
-    starts = [at for at, row in enumerate(rows) if at == 0 or row.node != rows[at - 1].node]
-    sizes = np.diff([*starts, len(rows)])
-    others = np.repeat(sizes, sizes) - 1
-    heard = np.repeat(np.add.reduceat(here.astype(np.intp), starts), sizes) - here
-    found: NDArray[np.bool_] = (others > 0) & (heard > 0) & (2 * heard >= others)
-    return found
 
 
 def _finding(row: EntityKey, since: int, second: int, generation: int) -> Finding:
