@@ -2,27 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from paramedic.diagnosis.evidence import Evidence, Tail, level_nats
-from paramedic.diagnosis.oddness import Oddness, departure_of
+from paramedic.diagnosis.evidence import Evidence, Tail, Terms, level_nats
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
-from paramedic.models.contract import AnomalyScores
+from paramedic.models.departure.character import characters_of
+from paramedic.models.departure.model import Departures
 
-LEVEL = 20.0
+METRICS = (
+    "gpu_power_watts",
+    "gpu_tensor_active_ratio",
+    "gpu_nvlink_tx_bytes_per_second",
+    "gpu_nvlink_rx_bytes_per_second",
+)
+POWER, TENSOR, SENT, RECEIVED = range(4)
+LEVEL, ALLOWANCE = 60.0, 4.0
+PATIENCE, LONE = 10, 30
+ODD, BEYOND_DOUBT = 10.0, 1e6
+"""In nats."""
+
+
+def terms(**changed: float) -> Terms:
+    given = Terms(
+        base_level=LEVEL,
+        allowance_nats=ALLOWANCE,
+        least_slots=6,
+        settle_slots=0,
+        newcomer_slots=8,
+        smoothing=np.ones((1, 1, 1)),
+        patience_slots=np.full((len(METRICS), 1), float(PATIENCE)),
+        lone_slots=np.full((len(METRICS), 1), float(LONE)),
+        memory_slots=30.0,
+    )
+    return replace(given, **changed)  # type: ignore[arg-type]
 
 
 def rows_of(count: int) -> tuple[EntityKey, ...]:
     return tuple(EntityKey(Entity.GPU, NodeName(f"n{at}"), 0) for at in range(count))
 
 
-def add(evidence: Evidence, *gains: list[float], first: int = 0) -> None:
-    for second, gain in enumerate(gains, start=first):
-        rows = rows_of(len(gain))
-        evidence.add(rows, second, np.array(gain), LEVEL, settle_slots=0)
+def slot(odd: Mapping[tuple[int, int], float], rows: int = 2) -> Departures:
+    """Nats by metric and row; nothing else is odd."""
+    nats = np.zeros((1, len(METRICS), rows))
+    for (metric, row), much in odd.items():
+        nats[:, metric, row] = much
+    return seen_as(nats)
+
+
+def seen_as(nats: NDArray[np.float64], rows: tuple[EntityKey, ...] = ()) -> Departures:
+    known = np.ones(nats.shape[1:], np.bool_)
+    names = rows or rows_of(nats.shape[2])
+    return Departures(names, METRICS, nats, nats, known, characters_of(METRICS), has_turned=False)
+
+
+def after(slots: int, *speaking: int, nats: float = ODD) -> Evidence:
+    """What so many slots leave in which these metrics of the first row are odd."""
+    evidence = Evidence(1)
+    for second in range(slots):
+        evidence.add(slot(dict.fromkeys(((one, 0) for one in speaking), nats)), second, terms())
+    return evidence
+
+
+def slots_to_decide(*speaking: int, nats: float = ODD, lone: int = LONE) -> int:
+    evidence, given = Evidence(1), terms()
+    given.lone_slots[:] = lone
+    odd = slot(dict.fromkeys(((one, 0) for one in speaking), nats))
+    for second in range(5 * LONE):
+        evidence.add(odd, second, given)
+        if evidence.strength[0] >= 1:
+            return second + 1
+    return 10**9
 
 
 def test_a_stricter_promise_and_more_tests_want_more_evidence() -> None:
@@ -31,107 +88,192 @@ def test_a_stricter_promise_and_more_tests_want_more_evidence() -> None:
     assert level_nats(0.01, 512, 15) < level_nats(0.01, 512, 1)
 
 
-@given(st.lists(st.floats(-5, 5), max_size=30))
-def test_evidence_stays_between_nothing_and_twice_the_level(gains: list[float]) -> None:
-    evidence = Evidence()
-    for gain in gains:
-        add(evidence, [gain])
-        assert 0 <= evidence.score[0] <= 2 * LEVEL
+@pytest.mark.parametrize("nats", [ODD, BEYOND_DOUBT])
+def test_what_lasts_less_than_its_patience_decides_nothing_however_odd(nats: float) -> None:
+    assert PATIENCE < slots_to_decide(POWER, nats=nats, lone=PATIENCE) < LONE
+    assert LONE < slots_to_decide(POWER, nats=nats) < 10**9
 
 
-def test_evidence_knows_since_when_it_adds_up() -> None:
-    evidence = Evidence()
-    add(evidence, [-1.0, 1.0], [2.0, 1.0], [2.0, -5.0])
-    assert evidence.score.tolist() == [4.0, 0.0]
-    assert evidence.since[0] == 1
-    assert evidence.calm_slots.tolist() == [0, 1]
+def test_a_metric_alone_needs_longer_than_two_that_agree() -> None:
+    assert slots_to_decide(POWER, TENSOR) < PATIENCE < LONE < slots_to_decide(POWER)
+
+
+def test_however_many_agree_a_few_slots_decide_nothing() -> None:
+    assert slots_to_decide(POWER, TENSOR, SENT, nats=BEYOND_DOUBT) >= terms().least_slots
+
+
+def test_what_is_no_odder_than_the_allowance_adds_nothing() -> None:
+    assert after(200, *range(len(METRICS)), nats=ALLOWANCE).strength[0] == 0
+
+
+def test_sending_and_receiving_are_one_matter() -> None:
+    one, both = (after(9, POWER, *what).nats[0] for what in ((SENT,), (SENT, RECEIVED)))
+    assert both == pytest.approx(one)
+    assert after(9, POWER, TENSOR, SENT).nats[0] > one
+
+
+def test_slots_without_oddness_wear_evidence_off() -> None:
+    evidence = after(4, POWER, TENSOR)
+    begun = evidence.nats[0]
+    for second in range(40):
+        before = evidence.nats[0]
+        evidence.add(slot({}), second, terms())
+        assert evidence.nats[0] < before or before == 0
+    assert begun > 0 == evidence.nats[0]
+
+
+def test_evidence_knows_since_when_it_adds_up_and_for_how_long_there_is_none() -> None:
+    evidence = Evidence(1)
+    for second in range(8):
+        odd = {(POWER, 0): ODD, (TENSOR, 0): ODD} if second >= 3 else {}
+        evidence.add(slot(odd), second, terms())
+    assert evidence.since(0) == 3
+    assert evidence.calm_slots.tolist() == [0, 8]
+
+
+@given(st.lists(st.floats(0, 50), max_size=40))
+def test_evidence_stays_between_nothing_and_twice_the_level(nats: list[float]) -> None:
+    evidence = Evidence(1)
+    for second, much in enumerate(nats):
+        evidence.add(slot({(POWER, 0): much, (TENSOR, 0): much}), second, terms())
+        assert 0 <= evidence.nats[0] <= 2 * evidence.level
 
 
 def test_what_was_not_observed_speaks_neither_way() -> None:
-    evidence = Evidence()
-    add(evidence, [3.0], [float("nan")])
-    assert evidence.score[0] == 3.0
+    evidence = after(4, POWER, TENSOR)
+    before = evidence.nats[0]
+    blind = replace(slot({}), known=np.zeros((len(METRICS), 2), np.bool_))
+    evidence.add(blind, 5, terms())
+    assert evidence.nats[0] == before
 
 
-def test_a_newcomer_is_given_time_to_settle() -> None:
-    evidence = Evidence()
-    for second in range(6):
-        rows = rows_of(1 if second == 0 else 2)
-        evidence.add(rows, second, np.full(len(rows), 1.0), LEVEL, settle_slots=3)
-    assert evidence.score.tolist() == [6.0, 2.0]
+def test_a_crowd_that_is_restless_accuses_nobody() -> None:
+    crowd, alone = Evidence(1), Evidence(1)
+    everybody = slot({(metric, row): ODD for metric in (POWER, TENSOR) for row in range(6)}, 6)
+    one = slot({(metric, 0): ODD for metric in (POWER, TENSOR)}, 6)
+    for second in range(60):
+        is_restless = second > 20 and second % 3 > 0
+        crowd.add(everybody if is_restless else slot({}, 6), second, terms())
+        alone.add(one if is_restless else slot({}, 6), second, terms())
+    assert alone.strength[0] >= 1
+    assert crowd.strength.max() < 1
+
+
+def arrival(newcomer_at: int) -> int:
+    """In which slot the second row, odd from the beginning, has evidence against it."""
+    evidence = Evidence(1)
+    for second in range(40):
+        rows = 2 if second >= newcomer_at else 1
+        odd = {(metric, rows - 1): ODD for metric in (POWER, TENSOR)} if rows == 2 else {}
+        evidence.add(slot(odd, rows), second, terms(settle_slots=3))
+        if rows == 2 and evidence.nats[1] > 0:
+            return second - newcomer_at
+    return 10**9
+
+
+def test_newcomers_settle_longer_than_those_who_began_together() -> None:
+    assert arrival(newcomer_at=0) == 3
+    assert arrival(newcomer_at=10) == terms().newcomer_slots
+
+
+def test_what_everybody_has_behind_him_can_be_cut_short() -> None:
+    evidence = after(5, POWER, TENSOR)
+    evidence.restart()
+    evidence.settle(2)
+    odd = slot({(POWER, 0): ODD, (TENSOR, 0): ODD})
+    evidence.add(odd, 6, terms(settle_slots=3))
+    assert evidence.nats[0] == 0
+    evidence.add(odd, 7, terms(settle_slots=3))
+    assert evidence.nats[0] > 0
 
 
 def test_climbs_that_come_to_nothing_raise_the_level() -> None:
-    evidence = Evidence()
-    for _ in range(60):
-        add(evidence, [6.0], [-9.0])
-    assert evidence.tail.fold > 3
+    evidence = Evidence(1)
+    for second in range(360):
+        odd = {(POWER, 0): ODD, (TENSOR, 0): ODD} if second % 60 < 4 else {}
+        evidence.add(slot(odd), second, terms(memory_slots=1e9))
+    assert evidence.tails[0].fold > 1.5
+    assert evidence.level == pytest.approx(LEVEL * evidence.tails[0].fold, rel=0.1)
 
 
 def test_what_never_comes_back_raises_no_level_for_itself() -> None:
-    evidence = Evidence()
-    for _ in range(200):
-        add(evidence, [1.0])
-    assert evidence.tail.fold == 1.0
+    assert after(200, POWER, TENSOR).level == LEVEL
 
 
-def test_climbs_below_the_mark_are_no_tail() -> None:
+def test_climbs_below_the_mark_are_no_tail_and_old_ones_are_forgotten() -> None:
     tail = Tail()
     tail.learn(np.full(1000, 0.9))
     assert tail == Tail()
+    tail.learn(np.full(6000, 6.0))
+    high = tail.fold
+    tail.learn(np.full(30_000, 1.5))
+    assert 4 < high < 6
+    assert tail.fold < 2
 
 
-def test_a_restart_forgets_what_has_added_up() -> None:
-    evidence = Evidence()
-    add(evidence, [5.0])
+def test_a_restart_forgets_what_has_added_up_and_a_doubt_most_of_it() -> None:
+    evidence = after(5, POWER, TENSOR)
+    before = evidence.nats.copy()
+    evidence.doubt([0], 0.25)
+    assert evidence.nats[0] == pytest.approx(before[0] / 4)
     evidence.restart()
-    assert evidence.score[0] == 0.0
+    assert evidence.nats.tolist() == [0, 0]
+    assert evidence.speakers(0).tolist() == [0] * len(METRICS)
 
 
-def scores(deviation: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> AnomalyScores:
-    rows, metrics = deviation.shape
-    names = tuple(f"m{at}" for at in range(metrics))
-    return AnomalyScores(0, rows_of(rows), names, deviation, deviation, deviation)
+def test_evidence_tells_which_metrics_spoke() -> None:
+    speakers = after(9, POWER, TENSOR).speakers(0)
+    assert speakers[[POWER, TENSOR]].min() > 0
+    assert speakers[[SENT, RECEIVED]].max() == 0
+    assert after(9, POWER, TENSOR).speakers(1).max() == 0
 
 
-def test_one_bad_metric_is_not_drowned_by_many_good_ones() -> None:
-    alone = departure_of(scores(np.array([[8.0]])))
-    beside = departure_of(scores(np.array([[8.0] + [1.0] * 20])))
-    assert beside[0] == pytest.approx(alone[0], rel=0.05)
+def test_the_pace_that_has_most_evidence_decides() -> None:
+    evidence = Evidence(2)
+    slow = terms(least_slots=1)
+    slow = replace(slow, smoothing=np.array([1.0, 6.0])[:, None, None])
+    for second in range(60):
+        nats = np.zeros((2, len(METRICS), 2))
+        nats[1, [POWER, TENSOR], 0] = 20.0
+        evidence.add(seen_as(nats), second, slow)
+    assert evidence.pace_of(0) == 1
+    assert evidence.strength[0] >= 1
 
 
-def test_a_row_of_which_nothing_is_known_has_no_departure() -> None:
-    assert np.isnan(departure_of(scores(np.full((1, 3), np.nan)))[0])
+def test_nothing_was_said_before_the_first_slot() -> None:
+    evidence = Evidence(3)
+    evidence.restart()
+    evidence.settle(0)
+    assert (evidence.rows, evidence.strength.tolist()) == ((), [])
 
 
-def oddness_of_five(copies: int, rows: int = 40) -> float:
-    """How odd a row is that is out by five in all of so many metrics that say the same."""
-    rng = np.random.default_rng(1)
-    oddness = Oddness(memory_slots=300)
-    found = 0.0
-    for _ in range(200):
-        noise = rng.normal(size=(rows, 1))
-        noise[0] = 5.0
-        found = float(oddness.weigh(departure_of(scores(np.repeat(noise, copies, axis=1))))[0])
+def weighed(evidence: Evidence, told: Sequence[Departures], first: int) -> list[list[float]]:
+    found = []
+    for second, one in enumerate(told, start=first):
+        evidence.add(one, second, terms())
+        found.append(evidence.nats.tolist())
     return found
 
 
-def test_metrics_that_say_the_same_do_not_count_twice() -> None:
-    assert oddness_of_five(copies=8) < 1.5 * oddness_of_five(copies=1)
+@given(st.integers(0, 30), st.integers(0, 10**6))
+def test_a_copy_goes_on_exactly_as_the_original(cut: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    told = [seen_as(rng.exponential(4.0, (1, len(METRICS), 3))) for _ in range(35)]
+    evidence = Evidence(1)
+    weighed(evidence, told[:cut], 0)
+    copy = deepcopy(evidence)
+    assert weighed(copy, told[cut:], cut) == weighed(evidence, told[cut:], cut)
+    assert copy.level == evidence.level
 
 
-def test_oddness_is_the_same_among_few_and_many() -> None:
-    assert oddness_of_five(1, rows=8) == pytest.approx(oddness_of_five(1, rows=400), rel=0.4)
-
-
-def test_what_healthy_rows_do_is_odd_as_rarely_as_it_says() -> None:
-    rng = np.random.default_rng(2)
-    oddness = Oddness(memory_slots=300)
-    slots = [oddness.weigh(departure_of(scores(rng.normal(size=(50, 6))))) for _ in range(400)]
-    found = np.concatenate(slots[50:])
-    for nats in (2.0, 4.0, 6.0):
-        assert np.mean(found > nats) <= np.exp(-nats)
-
-
-def test_two_rows_are_no_crowd() -> None:
-    assert np.isnan(Oddness(30).weigh(np.array([1.0, 9.0]))).all()
+@given(st.permutations(range(5)), st.integers(0, 10**6))
+def test_the_order_of_rows_makes_no_difference(order: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    straight, shuffled, rows = Evidence(1), Evidence(1), rows_of(5)
+    for second in range(30):
+        nats = rng.exponential(4.0, (1, len(METRICS), 5))
+        straight.add(seen_as(nats), second, terms())
+        moved = tuple(rows[at] for at in order) if second % 2 else rows
+        shuffled.add(seen_as(nats[:, :, order] if second % 2 else nats, moved), second, terms())
+    found = dict(zip(shuffled.rows, shuffled.nats, strict=True))
+    assert [found[row] for row in rows] == pytest.approx(straight.nats.tolist())

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from paramedic.diagnosis.separation import Picture, Suspect, culprits
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
 from paramedic.models.circles import Circles
-from paramedic.models.contract import AnomalyScores
 
 NODES, GPUS = 8, 4
 METRICS = ("sm", "tensor", "power")
@@ -28,7 +27,7 @@ def picture(deviations: dict[tuple[int, int | None], tuple[float, ...]]) -> Pict
         part = slice(node * GPUS, (node + 1) * GPUS) if gpu is None else node * GPUS + gpu
         noise[part] += values
     nodes = Circles.of([row.node for row in rows])
-    return Picture(AnomalyScores(0, rows, METRICS, noise, noise, noise), nodes)
+    return Picture(noise, nodes)
 
 
 def named(scene: Picture, suspected: tuple[int, ...]) -> list[int]:

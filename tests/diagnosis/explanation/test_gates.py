@@ -85,4 +85,4 @@ def test_a_watch_that_has_seen_nothing_says_so() -> None:
     (nothing,) = of_machine(NODE, watch, picture(), START + 60)
     assert (nothing.evidence, nothing.note) == (None, "nothing of it has been compared yet")
     (early,) = of_machine(NODE, watch, picture(), START + 5)
-    assert "20 s to settle" in early.note
+    assert f"{watch.settings.settle_seconds} s to settle" in early.note
