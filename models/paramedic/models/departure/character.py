@@ -115,8 +115,8 @@ it goes on when what it is about is long over."""
 def character_of(metric: str) -> Character | None:
     """What a metric is about; None for codes, flags and what cannot be compared.
 
-    >>> character_of("gpu_power_watts").patience_seconds, character_of("gpu_xid")
-    (14.0, None)
+    >>> character_of("gpu_power_watts").about.value, character_of("gpu_xid")
+    ('work', None)
     """
     if metric in _KNOWN:
         return _KNOWN[metric]

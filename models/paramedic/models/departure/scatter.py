@@ -123,7 +123,8 @@ class Scatter:
     def noise(self, floor: Cells) -> Cells:
         """By how much a healthy row's slot may depart, at the quickest pace."""
         crowd = np.maximum(self._all(_Crowd.UPPER)[0], floor)
-        return 3.0 * np.maximum(crowd, self._of(_Cell.OWN)[0])
+        widest: Cells = np.maximum(crowd, self._of(_Cell.OWN)[0])
+        return 3.0 * widest
 
     def _of(self, which: _Cell) -> Cells:
         cells: Cells = self._cells.cells[which * self.paces : (which + 1) * self.paces]
@@ -149,9 +150,10 @@ class Scatter:
         rows = size.shape[-1]
         upper = min(_UPPER, (max(rows - 1, 1) - 1.5) / max(rows - 1, 1))
         mine = _quantiles(size, known, (_MIDDLE, max(upper, _MIDDLE)))
+        is_fresh = self._all(_Crowd.MIDDLE) + self._all(_Crowd.UPPER) == 0
         found = []
         for which, now in zip((_Crowd.MIDDLE, _Crowd.UPPER), mine, strict=True):
-            usual = self._follow(which, now, known, floor, weight)
+            usual = self._follow(which, now, known, floor, np.where(is_fresh, 1.0, weight))
             widest = _LARGEST_WIDENING * np.maximum(usual, floor)
             found.append(np.maximum(usual, np.minimum(now, widest)))
         middle, top = found
@@ -162,13 +164,13 @@ class Scatter:
         return middle, np.maximum(fold, _FLOOR_FOLD * floor)
 
     def _follow(
-        self, which: _Crowd, mine: Cells, known: NDArray[np.bool_], floor: Cells, weight: float
+        self, which: _Crowd, mine: Cells, known: NDArray[np.bool_], floor: Cells, weight: Cells
     ) -> Cells:
+        """Bring what is usual up to date; `weight` is 1 where nothing was known before."""
         usual = self._all(which)
         now = mine if mine.shape[-1] == 1 else np.median(mine, axis=2, keepdims=True)
-        fresh = self._all(_Crowd.MIDDLE) + self._all(_Crowd.UPPER) == 0
-        believed = np.minimum(now, _LARGEST_GROWTH * np.maximum(usual, floor))
-        step = np.where(fresh, now - usual, weight * (believed - usual))
+        most = np.where(weight < 1, _LARGEST_GROWTH * np.maximum(usual, floor), np.inf)
+        step = weight * (np.minimum(now, most) - usual)
         usual += np.where(known.any(axis=1, keepdims=True), step, 0.0)
         return usual
 
