@@ -37,7 +37,7 @@ _PRIOR_CLIMBS = 30.0
 """What is assumed of the tail counts as much as so many climbs beyond the mark."""
 _CLIMBS_KEPT = 3000.0
 """Older ones are forgotten."""
-_CALM_NATS = 1.0
+_CALM_NATS = 1.5
 """What a slot without oddness takes off, divided by the slots of the average."""
 _CROWD = 3.0
 """So many times what the others show in the mean is taken off."""
@@ -116,6 +116,7 @@ class Terms:
     lone_slots: Cells
     """The same for a metric that departs alone, (metric, 1)."""
     memory_slots: float
+    forgetting_slots: float
 
 
 @dataclass(slots=True)
@@ -206,7 +207,8 @@ class Evidence:
         gains = np.where(counts, gains, 0.0)
         since[(score == 0) & (gains > 0)] = second
         # Twice the level is kept at most, so that a row that recovers is clear in finite time.
-        np.minimum(np.maximum(score + gains, 0.0), 2 * self._level[:, None], out=score)
+        kept = score * (1 - 1 / terms.forgetting_slots)
+        np.minimum(np.maximum(kept + gains, 0.0), 2 * self._level[:, None], out=score)
         np.maximum(peak, score, out=peak)
         calm = self._life.line(_Life.CALM)
         calm += 1

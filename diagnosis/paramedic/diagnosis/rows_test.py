@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _FEWEST_IN_CIRCLE = 5
 """With fewer rows of a role, all rows of the job are peers."""
 _SETTLES_AGAIN_SLOTS = 10.0
+_FEWEST_REMEMBERED = 15.0
 
 
 @dataclass(slots=True)
@@ -88,6 +89,7 @@ class RowsTest:
             patience_slots=slot.characters.patience_seconds / width,
             lone_slots=slot.characters.lone_seconds / width,
             memory_slots=self.model.memory_slots(width),
+            forgetting_slots=max(_FEWEST_REMEMBERED, settings.forgetting_seconds / width),
         )
         self.evidence.add(slot, window.last_second, terms)
 

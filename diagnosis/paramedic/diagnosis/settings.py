@@ -133,7 +133,9 @@ class DepartureSettings:
     """Departures are judged at these paces: the first is quick, the last finds the weakest."""
     allowance_nats: float = 4.0
     """A metric less odd than this adds nothing: one healthy slot in 55 is as odd."""
-    harmless_seconds: float = 6.0
+    forgetting_seconds: float = 150.0
+    """What was seen so long ago says little of now: evidence that hardly grows comes to nothing."""
+    harmless_seconds: float = 7.0
     """However far out a row is, it is not named by less than so much of it: sensors glitch."""
     node_harmless_seconds: float = 9.0
     """The same of all GPUs of a node together: what befalls them alike comes through the host, and

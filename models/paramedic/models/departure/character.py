@@ -68,20 +68,24 @@ class Character:
 
 
 _WORK = Character(About.WORK, 10.0, lone_seconds=45.0)
+_CHORE = Character(About.USAGE, 300.0, only_rises=True)
+"""Backups and cron jobs take minutes."""
 _STATE = Character(About.WORK, 10.0)
 _SIGN = Character(About.SIGN, 25.0)
 _ERRORS = Character(About.SIGN, 26.0, Scale.COUNTED, floor_share=0.01, only_rises=True)
 _LATENCY = Character(About.SIGN, 26.0, Scale.LOGARITHM, only_rises=True)
+_DISK = replace(_LATENCY, floor_share=0.07)
+"""Twice as long is what any other program on the disk does to it."""
 _CONGESTION = replace(_ERRORS, about=About.CONGESTION)
 _USAGE = Character(About.USAGE, 110.0, only_rises=True)
 _TEMPERATURE = replace(_STATE, floor_share=0.012, only_rises=True)
 _KNOWN = {
-    "cpu_utilization_ratio": replace(_USAGE, floor=0.008),
+    "cpu_utilization_ratio": replace(_CHORE, floor=0.008),
     "memory_used_ratio": replace(_USAGE, floor=0.003),
     "process_resident_bytes": _USAGE,
-    "context_switches_per_second": replace(_USAGE, floor_share=0.08),
-    "disk_throughput_bytes_per_second": replace(_USAGE, floor_share=0.1),
-    "tcp_throughput_bytes_per_second": Character(About.SIGN, 36.0, floor_share=0.06),
+    "context_switches_per_second": replace(_CHORE, floor_share=0.08),
+    "disk_throughput_bytes_per_second": replace(_CHORE, floor_share=0.1),
+    "tcp_throughput_bytes_per_second": replace(_CHORE, floor_share=0.06),
     "gpu_pcie_replays_per_second": _ERRORS,
     "gpu_nvlink_errors_per_second": _ERRORS,
     "gpu_ecc_correctable_total": replace(_ERRORS, takes_increments=True),
@@ -93,8 +97,8 @@ _KNOWN = {
     "pfc_tx_packets_per_second": _CONGESTION,
     "ecn_packets_per_second": _CONGESTION,
     "cnp_packets_per_second": _CONGESTION,
-    "disk_read_latency_seconds": _LATENCY,
-    "disk_write_latency_seconds": _LATENCY,
+    "disk_read_latency_seconds": _DISK,
+    "disk_write_latency_seconds": _DISK,
     "network_round_trip_seconds": _LATENCY,
     "gpu_memory_used_bytes": Character(About.SIGN, 25.0, floor_share=0.004, only_rises=True),
     "gpu_temperature_celsius": _TEMPERATURE,
