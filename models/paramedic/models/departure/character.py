@@ -72,7 +72,7 @@ _CHORE = Character(About.USAGE, 300.0, only_rises=True)
 """Backups and cron jobs take minutes."""
 _STATE = Character(About.WORK, 10.0)
 _SIGN = Character(About.SIGN, 25.0)
-_ERRORS = Character(About.SIGN, 26.0, Scale.COUNTED, floor_share=0.01, only_rises=True)
+_ERRORS = Character(About.SIGN, 20.0, Scale.COUNTED, floor_share=0.01, only_rises=True)
 _LATENCY = Character(About.SIGN, 26.0, Scale.LOGARITHM, only_rises=True)
 _DISK = replace(_LATENCY, floor_share=0.07)
 """Twice as long is what any other program on the disk does to it."""
