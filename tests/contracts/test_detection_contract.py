@@ -83,7 +83,7 @@ def trained(name: str) -> FaultyMachineDetector:
 
 def new(name: str) -> FaultyMachineDetector:
     ours = pattern_detectors(fit_settings=FitSettings(windows=600, most_epochs=1))
-    others = (*minders(MinderFit(epochs=1)), *floors())
+    others: tuple[FaultyMachineDetector, ...] = (*minders(MinderFit(epochs=1)), *floors())
     everybody: list[FaultyMachineDetector] = [VerdictDetector(), *ours, *others]
     return next(one for one in everybody if one.name == name)
 

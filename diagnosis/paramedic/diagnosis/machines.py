@@ -16,8 +16,8 @@ from paramedic.diagnosis.departing import finding_of_departure
 from paramedic.diagnosis.departures import DepartureWatch
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import Trouble, moment
-from paramedic.diagnosis.lost_cards import LostCards
 from paramedic.diagnosis.group_words import finding_of_group
+from paramedic.diagnosis.lost_cards import LostCards
 from paramedic.diagnosis.rank_judging import is_whole
 from paramedic.diagnosis.unheard import finding_of_absence
 from paramedic.ingest.contract import Entity, EntityKey
@@ -196,9 +196,7 @@ class MachineWatch:
                 reason = f"{node} is heard of again, and the job goes on"
                 yield from docket.clear(node, Trouble.ALIVE, moment(second), reason)
 
-    def _judge_cards(
-        self, gpus: Window, picture: JobPicture, docket: Docket
-    ) -> Iterator[Verdict]:
+    def _judge_cards(self, gpus: Window, picture: JobPicture, docket: Docket) -> Iterator[Verdict]:
         for finding in self.cards.look(gpus, picture.generation):
             yield from _report(finding, picture, docket)
         for subject, verdict in list(docket.open.items()):

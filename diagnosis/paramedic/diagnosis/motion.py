@@ -159,4 +159,4 @@ def _median(window: Window, metric: str) -> float | None:
     here = window.observed[:, at, -1]
     if not here.any() or 2 * np.count_nonzero(here) < len(window.rows):
         return None
-    return float(np.median(window.values[here, at, -1]))
+    return float(np.median(window.values[here, at, -1].astype(np.float64)))
