@@ -34,7 +34,7 @@ LEVELS: Mapping[Entity, Mapping[str, float]] = {
     },
     Entity.NODE: {"cpu_utilization_ratio": 0.18, "tcp_throughput_bytes_per_second": 2e8},
 }
-TENSOR = "gpu_tensor_active_ratio"
+TENSOR, POWER = "gpu_tensor_active_ratio", "gpu_power_watts"
 Array = NDArray[np.float64]
 
 
@@ -56,6 +56,13 @@ class Fault:
     last: int = 10**9
 
 
+def slow(
+    node: int, factor: float, gpu: int | None = None, first: int = 45, last: int = 10**9
+) -> tuple[Fault, ...]:
+    """Slow work shows in more than one metric."""
+    return tuple(Fault(node, factor, gpu, one, first=first, last=last) for one in (TENSOR, POWER))
+
+
 @dataclass(frozen=True)
 class Crowd:
     """One job and what happens to it."""
@@ -72,6 +79,10 @@ class Crowd:
     steps: tuple[tuple[int, float], ...] = ((20, 1.15), (35, 0.9))
     """From this second on all work at this level."""
     pause: range = range(0)
+    breath: float = 0.0
+    """By this share all work less for 4 of 14 seconds: what tells the time."""
+    clocks: Mapping[int, int] | None = None
+    """Nodes whose clock is so many seconds behind."""
     absent: Mapping[int, range] | None = None
     """When nothing comes from a node."""
     width: int = 1
@@ -92,18 +103,24 @@ class Crowd:
         own = rng.normal(0, self.individuality, shape[1:])
         base = np.array(list(levels.values()))[:, None]
         values = base * np.exp(noise + own) * self._pace()[:, None, None]
+        for node, seconds in (self.clocks or {}).items():
+            rows_of = [at for at, row in enumerate(self.rows(entity)) if row.node == name(node)]
+            values[:, :, rows_of] = np.roll(values[:, :, rows_of], -seconds, axis=0)
         for fault in self.faults:
             self._break(values, fault, entity)
         return values
 
-    def windows(self) -> Iterator[dict[Entity, Window]]:
-        """Slot after slot, with nothing but the slot in the window."""
-        kinds = {kind: (self.rows(kind), self.values(kind)) for kind in LEVELS}
-        for second in range(0, self.seconds, self.width):
+    def windows(self, held: int = 30) -> Iterator[dict[Entity, Window]]:
+        """Slot after slot, with those before it in the window."""
+        kinds = {kind: (self.rows(kind), self.values(kind)[:: self.width].T) for kind in LEVELS}
+        for at in range(self.seconds // self.width):
             yield {
-                kind: _window(kind, rows, values[second], second, self.width)
+                kind: _window(
+                    kind, rows, values[:, :, max(0, at + 1 - held) : at + 1], at * self.width,
+                    self.width,
+                )
                 for kind, (rows, values) in kinds.items()
-            }
+            }  # fmt: skip
 
     def batches(self) -> Iterator[TelemetryBatch]:
         kinds = {kind: (self.rows(kind), self.values(kind)) for kind in LEVELS}
@@ -119,6 +136,7 @@ class Crowd:
         for begin, level in self.steps:
             pace[begin:] = level
         pace[self.pause.start : self.pause.stop] = 0.05
+        pace *= np.where(np.arange(self.seconds) % 14 < 10, 1.0, 1.0 - self.breath)
         return pace
 
     def _break(self, values: Array, fault: Fault, entity: Entity) -> None:
@@ -144,10 +162,10 @@ class Crowd:
 def _window(
     kind: Entity, rows: tuple[EntityKey, ...], values: Array, second: int, width: int
 ) -> Window:
-    slot = values.T[:, :, None].astype(np.float32)
-    metrics = tuple(LEVELS[kind])
-    there = np.ones(slot.shape, np.bool_)
-    return Window(JOB, 0, kind, START + second, rows, metrics, slot, there, slot_seconds=width)
+    slots = values.astype(np.float32)
+    metrics, there = tuple(LEVELS[kind]), np.ones(slots.shape, np.bool_)
+    first = START + second - (slots.shape[2] - 1) * width
+    return Window(JOB, 0, kind, first, rows, metrics, slots, there, slot_seconds=width)
 
 
 def _correlated(fresh: Array, correlation: float) -> Array:

@@ -37,7 +37,17 @@ def window(own: Array, width: int = 1, peers: int = len(PEERS), swing: float = 0
     values = np.stack([own, *others]).astype(np.float32)
     rows = tuple(EntityKey(Entity.GPU, NodeName(f"n{at}"), 0) for at in range(len(values)))
     observed = ~np.isnan(values)
-    return Window(JobName("j"), 0, Entity.GPU, LAST, rows, METRICS, values, observed, width)
+    return Window(
+        JobName("j"),
+        0,
+        Entity.GPU,
+        LAST - (SLOTS - 1) * width,
+        rows,
+        METRICS,
+        values,
+        observed,
+        width,
+    )
 
 
 def explained(seen: Window, peers: list[int] = PEERS, metrics: tuple[int, ...] = (0, 1)) -> bool:
@@ -94,5 +104,6 @@ def test_holes_are_left_out() -> None:
 
 def test_a_past_too_short_to_move_in_tells_nothing() -> None:
     seen = window(work(shift=3))
-    newest = {"values": seen.values[:, :, -8:], "observed": seen.observed[:, :, -8:]}
-    assert not explained(replace(seen, **newest))
+    values, observed = seen.values[:, :, -8:], seen.observed[:, :, -8:]
+    short = replace(seen, values=values, observed=observed, first_second=LAST - 7)
+    assert not explained(short)

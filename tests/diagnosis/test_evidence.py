@@ -41,6 +41,7 @@ def terms(**changed: float) -> Terms:
         patience_slots=np.full((len(METRICS), 1), float(PATIENCE)),
         lone_slots=np.full((len(METRICS), 1), float(LONE)),
         memory_slots=30.0,
+        forgetting_slots=1e9,
     )
     return replace(given, **changed)  # type: ignore[arg-type]
 
@@ -75,7 +76,7 @@ def slots_to_decide(*speaking: int, nats: float = ODD, lone: int = LONE) -> int:
     evidence, given = Evidence(1), terms()
     given.lone_slots[:] = lone
     odd = slot(dict.fromkeys(((one, 0) for one in speaking), nats))
-    for second in range(5 * LONE):
+    for second in range(10 * LONE):
         evidence.add(odd, second, given)
         if evidence.strength[0] >= 1:
             return second + 1
@@ -122,6 +123,16 @@ def test_slots_without_oddness_wear_evidence_off() -> None:
     assert begun > 0 == evidence.nats[0]
 
 
+def test_what_was_seen_long_ago_is_forgotten() -> None:
+    evidence, short = after(4, POWER, TENSOR), terms(forgetting_slots=10)
+    before = evidence.nats[0]
+    evidence.add(slot({(POWER, 0): 7.0}), 5, short)
+    assert evidence.nats[0] < before - before / 20
+    for second in range(100):
+        evidence.add(slot({(POWER, 0): 7.0}), second, short)
+    assert evidence.strength[0] < 1
+
+
 def test_evidence_knows_since_when_it_adds_up_and_for_how_long_there_is_none() -> None:
     evidence = Evidence(1)
     for second in range(8):
@@ -144,7 +155,7 @@ def test_what_was_not_observed_speaks_neither_way() -> None:
     before = evidence.nats[0]
     blind = replace(slot({}), known=np.zeros((len(METRICS), 2), np.bool_))
     evidence.add(blind, 5, terms())
-    assert evidence.nats[0] == before
+    assert evidence.nats[0] == pytest.approx(before)
 
 
 def test_a_crowd_that_is_restless_accuses_nobody() -> None:

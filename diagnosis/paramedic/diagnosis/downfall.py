@@ -203,7 +203,7 @@ class Downfall:
         known = None if self.culprit is None else around.docket.open.get(self.culprit)
         if known is None or self.culprit is None:
             return
-        named = {subject.node for subject, _ in around.failed()}
+        named = {self.culprit.node, *(subject.node for subject, _ in around.failed())}
         victims = {one.node for one in self.endings.values()} - named
         if len(victims) <= self.told:
             return

@@ -161,8 +161,9 @@ def verdicts_told(bus: MemoryGroupBus) -> list[Verdict]:
 
 
 def test_open_is_what_was_said_last_unless_it_was_resolved() -> None:
+    """The clocks of two nodes do not tell which of them was the first to end."""
     crew = crew_of_one()
-    crew.publish([job_state("training", 0), exit_of(1, 15.5), exit_of(2, 16.5)])
+    crew.publish([job_state("training", 0), exit_of(1, 15.5), exit_of(2, 16.25)])
     crew.turns(2)
     publisher = crew.bus.publisher()
     publisher.publish(Topic.VERDICTS, JOB, b"no verdict at all")
