@@ -1,0 +1,147 @@
+"""Rows of one kind: what of a window is weighed, with whom a row is compared, at which level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from diagnosis.synthetic import JOB, event
+from paramedic.diagnosis.evidence import Evidence, level_nats
+from paramedic.diagnosis.roles import JobRoles
+from paramedic.diagnosis.rows_test import RowsTest
+from paramedic.diagnosis.settings import DepartureSettings
+from paramedic.ingest.contract import Entity, EntityKey, EventKind, NodeName, Window
+from paramedic.models.departure.model import DepartureConfig
+
+METRICS = ("gpu_power_watts", "gpu_xid", "gpu_tensor_active_ratio", "made_up_total")
+SOON = DepartureSettings(settle_seconds=3, smoothing_seconds=(1.0, 6.0))
+ROWS = tuple(EntityKey(Entity.GPU, NodeName(f"n{at // 2}"), at % 2) for at in range(24))
+
+
+def rows_test() -> RowsTest:
+    paces = SOON.smoothing_seconds
+    return RowsTest(DepartureConfig(smoothing_seconds=paces).build(), Evidence(len(paces)))
+
+
+def window(second: int, odd: Sequence[int] = (), share: float = 0.4, width: int = 1) -> Window:
+    """A slot in which these rows do so much less of everything."""
+    values = np.random.default_rng(second).normal(1, 0.02, (len(ROWS), len(METRICS), 1))
+    values *= np.array([400.0, 0.0, 0.4, 1.0])[:, None]
+    values[list(odd)] *= share
+    there = np.ones(values.shape, np.bool_)
+    slot = values.astype(np.float32)
+    return Window(JOB, 0, Entity.GPU, second, ROWS, METRICS, slot, there, width)
+
+
+def after(slots: int, odd: Sequence[int] = (), roles: JobRoles | None = None) -> RowsTest:
+    """Odd rows are so for the last ten slots."""
+    test = rows_test()
+    for second in range(slots):
+        seen = window(second, odd if second >= slots - 10 else ())
+        test.weigh(seen, roles, len(ROWS), SOON)
+    return test
+
+
+def in_stages(of_each: int, nodes: int = 12) -> JobRoles:
+    roles = JobRoles(JOB)
+    for node in range(nodes):
+        details = {"change": "joined", "pipeline_stage": node // of_each}
+        told = event(EventKind.MEMBERSHIP, 0.0, NodeName(f"n{node}"), None)
+        roles.hear(replace(told, details={**told.details, **details}))
+    return roles
+
+
+def test_the_row_that_departs_has_the_evidence() -> None:
+    strength = after(50, odd=[5]).evidence.strength
+    assert int(strength.argmax()) == 5
+    assert strength[5] >= 1
+    assert np.delete(strength, 5).max() < 0.5
+
+
+@pytest.mark.parametrize(("tests", "width"), [(100, 1), (10_000, 1), (100, 15)])
+def test_the_level_follows_from_the_stated_rate_over_all_tests_and_paces(
+    tests: int, width: int
+) -> None:
+    test = rows_test()
+    test.weigh(window(0, width=width), None, tests, SOON)
+    stated = level_nats(SOON.false_alarms_per_job_day, tests * len(SOON.smoothing_seconds), width)
+    assert test.evidence.level == pytest.approx(stated)
+    assert test.slot_seconds == width
+
+
+def test_codes_and_unknown_totals_are_not_compared() -> None:
+    slot = after(1).slot
+    assert slot is not None
+    assert slot.metrics == ("gpu_power_watts", "gpu_tensor_active_ratio")
+
+
+def test_what_is_no_number_counts_as_not_observed() -> None:
+    test, seen = rows_test(), window(0)
+    seen.values[3, 0] = np.inf
+    seen.values[4, 0] = np.nan
+    observed = seen.observed.copy()
+    observed[5, 0] = False
+    test.weigh(replace(seen, observed=observed), None, len(ROWS), SOON)
+    assert test.slot is not None
+    assert np.flatnonzero(~test.slot.known[0]).tolist() == [3, 4, 5]
+    assert test.slot.known[1].all()
+
+
+def test_rows_of_a_node_share_a_host() -> None:
+    hosts = rows_test().hosts_of(ROWS)
+    assert len(hosts.seats) == 12
+    assert hosts.members(3).tolist() == [6, 7]
+
+
+def test_peers_are_the_rows_of_the_same_stage() -> None:
+    circles = rows_test().peers_of(ROWS, in_stages(of_each=6))
+    assert circles is not None
+    assert circles.members(1).tolist() == list(range(12, 24))
+
+
+def test_without_roles_or_with_few_of_a_role_all_are_peers() -> None:
+    test = rows_test()
+    assert test.peers_of(ROWS, None) is None
+    assert test.peers_of(ROWS, in_stages(of_each=2)) is None
+    assert test.peers_of(ROWS, in_stages(of_each=12)) is None
+
+
+@pytest.mark.parametrize("roles", [in_stages(of_each=6), None])
+def test_who_works_like_another_stage_departs_from_its_own(roles: JobRoles | None) -> None:
+    test = rows_test()
+    for second in range(50):
+        odd = [*range(12, 24), *([5] if second >= 40 else [])]
+        test.weigh(window(second, odd), roles, len(ROWS), SOON)
+    decided = np.flatnonzero(test.evidence.strength >= 1).tolist()
+    assert decided == ([] if roles is None else [5])
+
+
+def test_circles_are_drawn_again_when_roles_change() -> None:
+    test, roles = rows_test(), in_stages(of_each=6)
+    assert test.peers_of(ROWS, roles) is test.peers_of(ROWS, roles)
+    told = event(EventKind.MEMBERSHIP, 1.0, NodeName("n0"), None)
+    roles.hear(replace(told, details={"change": "joined", "pipeline_stage": 1}))
+    circles = test.peers_of(ROWS, roles)
+    assert circles is not None
+    assert sorted(len(circles.members(at)) for at in range(2)) == [10, 14]
+
+
+def test_when_the_job_begins_to_do_something_else_all_settle_again() -> None:
+    test = after(50, odd=[5])
+    for second in range(50, 55):
+        seen = window(second, odd=[5])
+        test.weigh(replace(seen, values=seen.values * 3), None, len(ROWS), SOON)
+        if test.slot is not None and test.slot.has_turned:
+            assert test.evidence.strength.max() <= 0.2
+            return
+    pytest.fail("a job that does three times as much does something else")
+
+
+def test_a_restart_forgets_the_evidence_and_not_the_machines() -> None:
+    test = after(50, odd=[5])
+    test.restart()
+    assert test.evidence.strength.max() == 0
+    assert test.evidence.rows == ROWS
