@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnosis.crowd import JOB, START, Crowd, Fault, name
+from diagnosis.crowd import JOB, POWER, START, Crowd, Fault, name
 from diagnosis.playing import Fact, firing, merged, tell
 from paramedic.diagnosis.contract import Fault as Family
 from paramedic.diagnosis.contract import Verdict
@@ -120,7 +120,12 @@ SOON = DetectorConfig(
     departure=DepartureSettings(telemetry_timeout_seconds=30.0),
 )
 SICK = Fault(3, 0.3, gpu=0, first=45)
-"""So far out that it is named within seconds."""
+"""So far out, in power as well, that it is named within seconds."""
+
+
+def sick(node: int, last: int = 10**9) -> tuple[Fault, Fault]:
+    one = replace(SICK, node=node, last=last)
+    return one, replace(one, metric=POWER)
 
 
 def judge(crowd: Crowd, *events: Event) -> list[Verdict]:
@@ -130,14 +135,14 @@ def judge(crowd: Crowd, *events: Event) -> list[Verdict]:
 
 @pytest.mark.long
 def test_a_node_under_maintenance_is_not_accused_and_others_are() -> None:
-    crowd = Crowd(gpus=2, seconds=80, faults=(SICK, replace(SICK, node=5)))
+    crowd = Crowd(gpus=2, seconds=80, faults=(*sick(3), *sick(5)))
     assert {one.node for one in judge(crowd)} == {name(3), name(5)}
     assert {one.node for one in judge(crowd, declared(40, 90, name(3)))} == {name(5)}
 
 
 @pytest.mark.long
 def test_a_node_that_is_still_ill_afterwards_is_accused_and_one_that_is_well_is_not() -> None:
-    crowd = Crowd(gpus=2, seconds=125, faults=(SICK, replace(SICK, node=5, last=70)))
+    crowd = Crowd(gpus=2, seconds=125, faults=(*sick(3), *sick(5, last=70)))
     (fired,) = judge(crowd, *(declared(40, 70, name(node)) for node in (3, 5)))
     assert fired.node == name(3)
     assert fired.onset >= at(80)
@@ -154,7 +159,7 @@ def test_a_node_that_is_off_during_its_maintenance_is_not_lost_unless_it_stays_a
 
 @pytest.mark.long
 def test_maintenance_of_the_job_silences_it() -> None:
-    crowd = Crowd(gpus=2, seconds=80, faults=(SICK, replace(SICK, node=5)))
+    crowd = Crowd(gpus=2, seconds=80, faults=(*sick(3), *sick(5)))
     xid = Event(at(60), EventKind.XID, JOB, name(2), 0, details={"xid": 95})
     assert judge(crowd, declared(40, 300), xid) == []
     assert {one.node for one in judge(crowd, declared(400, 500), xid)} >= {name(2), name(3)}

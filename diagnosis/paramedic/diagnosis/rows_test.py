@@ -83,7 +83,7 @@ class RowsTest:
             base_level=base,
             allowance_nats=settings.allowance_nats,
             least_slots=settings.harmless_seconds / width,
-            settle_slots=settings.settle_seconds / width,
+            settle_slots=settings.learning_seconds / width,
             newcomer_slots=settings.newcomer_settle_seconds / width,
             smoothing=self.model.smoothing(width),
             patience_slots=slot.characters.patience_seconds / width,

@@ -148,8 +148,10 @@ class DepartureSettings:
     """While somebody is accused lately, another needs so many times the evidence: most who look
     odd then are victims. At most twice the level is ever kept."""
     second_accusation_seconds: float = 120.0
-    settle_seconds: int = 40
+    settle_seconds: int = 10
     """Slots left out after the job began to train."""
+    learning_seconds: int = 40
+    """For so long it is only learned how much machines differ, and nobody is accused."""
     newcomer_settle_seconds: int = 120
     """Slots left out after a row appeared later than the others: a machine that joins is cold."""
     pause_settle_seconds: int = 5

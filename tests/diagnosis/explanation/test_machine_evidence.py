@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from diagnosis.crowd import JOB, START, TENSOR, Crowd, Fault, name
+from diagnosis.crowd import JOB, POWER, START, TENSOR, Crowd, Fault, name
 from diagnosis.playing import Fact, merged, tell
 from paramedic.diagnosis.contract import Tier, Verdict
 from paramedic.diagnosis.detector import DetectorConfig, JobDetector
@@ -17,7 +17,7 @@ from paramedic.diagnosis.explanation.depicting import depiction_of
 from paramedic.ingest.contract import Event, EventKind
 
 pytestmark = pytest.mark.long
-CROWD = Crowd(seconds=75, faults=(Fault(3, 0.5, gpu=2),))
+CROWD = Crowd(seconds=75, faults=(Fault(3, 0.5, gpu=2), Fault(3, 0.6, gpu=2, metric=POWER)))
 
 
 def facts() -> list[Fact]:
@@ -37,7 +37,7 @@ def judged(until: int) -> tuple[JobDetector, tuple[Verdict, ...]]:
 
 
 def test_the_gpu_has_more_evidence_against_it_than_its_siblings_and_others() -> None:
-    detector, _said = judged(52)
+    detector, _said = judged(58)
     rows = [
         one
         for node in (3, 4)
