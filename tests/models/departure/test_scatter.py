@@ -75,7 +75,7 @@ def with_outlier(rows: int, size: float, seed: int = 6) -> Cells:
 
 
 @given(st.floats(1.0, 20.0), st.floats(1.05, 3.0))
-@settings(max_examples=10)
+@settings(max_examples=4)
 def test_who_is_farther_out_is_odder_on_either_side(size: float, factor: float) -> None:
     near, far, below = (
         settled(8, 8).tell(with_outlier(8, one)) for one in (size, size * factor, -size * factor)
@@ -137,12 +137,11 @@ def test_who_always_scatters_more_is_measured_by_its_own_past() -> None:
     assert by_its_past < 0.7 * unknown.tell(restless).nats[0, 0, 0]
 
 
-@pytest.mark.parametrize("draw", [normal, heavy, bursts])
-@pytest.mark.parametrize("rows", [8, 100])
+@pytest.mark.parametrize(("draw", "rows"), [(heavy, 8), (bursts, 100)])
 def test_a_healthy_crowd_is_as_seldom_odd_as_nats_say_whatever_its_noise(
     draw: Draw, rows: int
 ) -> None:
-    odd = [found.nats > 8 for found in Rests(rows).live(200, draw)][80:]
+    odd = [found.nats > 8 for found in Rests(rows).live(160, draw)][80:]
     assert np.mean(odd) < 40 * math.exp(-8)
 
 
