@@ -150,7 +150,7 @@ class DepartureSettings:
     second_accusation_seconds: float = 120.0
     settle_seconds: int = 10
     """Slots left out after the job began to train."""
-    learning_seconds: int = 40
+    learning_seconds: int = 20
     """For so long it is only learned how much machines differ, and nobody is accused."""
     newcomer_settle_seconds: int = 120
     """Slots left out after a row appeared later than the others: a machine that joins is cold."""

@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 PATIENCE_SECONDS = 90.0
 BEGUN = 60
 """The second in which everything breaks."""
-END = 110
+END = 200
 SLOW, FROZEN, CARD, LOST = (JobName(name) for name in ("slow", "frozen", "card", "lost"))
 WRONG = {
     SLOW: (Fault.STRAGGLER, synthetic.node_name(2)),
@@ -45,7 +45,10 @@ def streams() -> dict[JobName, Sequence[TelemetryBatch]]:
         SLOW: synthetic.Scene(seconds=END, slow={2: 3.0}, slow_from=BEGUN),
         FROZEN: synthetic.Scene(seconds=END, frozen={1: BEGUN}),
     }
-    less = (crowd.Fault(node=5, gpu=1, factor=0.55, first=BEGUN),)
+    less = tuple(
+        crowd.Fault(node=5, gpu=1, factor=0.55, first=BEGUN, metric=metric)
+        for metric in (crowd.TENSOR, crowd.POWER)
+    )
     machines = {
         CARD: crowd.Crowd(seconds=END, faults=less),
         LOST: crowd.Crowd(seconds=END, absent={3: range(BEGUN, END)}),

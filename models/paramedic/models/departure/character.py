@@ -67,7 +67,7 @@ class Character:
     """A running total: what it has grown by in a slot is what counts."""
 
 
-_WORK = Character(About.WORK, 10.0, lone_seconds=45.0)
+_WORK = Character(About.WORK, 10.0, lone_seconds=25.0)
 _CHORE = Character(About.USAGE, 300.0, only_rises=True)
 """Backups and cron jobs take minutes."""
 _STATE = Character(About.WORK, 10.0)
