@@ -7,17 +7,19 @@ from functools import cache
 
 import pytest
 
-from diagnosis.crowd import JOB, POWER, START, TENSOR, Crowd, Fault, name
+from diagnosis.crowd import JOB, POWER, START, TENSOR, Crowd, name, slow
 from diagnosis.playing import Fact, merged, tell
 from paramedic.diagnosis.contract import Tier, Verdict
 from paramedic.diagnosis.detector import DetectorConfig, JobDetector
 from paramedic.diagnosis.explanation.considering import considered
 from paramedic.diagnosis.explanation.curves import CurveReader
 from paramedic.diagnosis.explanation.depicting import depiction_of
+from paramedic.diagnosis.settings import DepartureSettings
 from paramedic.ingest.contract import Event, EventKind
 
 pytestmark = pytest.mark.long
-CROWD = Crowd(seconds=75, faults=(Fault(3, 0.5, gpu=2), Fault(3, 0.6, gpu=2, metric=POWER)))
+CROWD = Crowd(nodes=6, gpus=2, seconds=75, faults=slow(3, 0.5, gpu=1))
+CONFIG = DetectorConfig(departure=DepartureSettings(settle_seconds=15))
 
 
 def facts() -> list[Fact]:
@@ -32,12 +34,12 @@ def facts() -> list[Fact]:
 
 @cache
 def judged(until: int) -> tuple[JobDetector, tuple[Verdict, ...]]:
-    detector = DetectorConfig().build(JOB)
+    detector = CONFIG.build(JOB)
     return detector, tuple(tell(detector, facts()[:until]))
 
 
 def test_the_gpu_has_more_evidence_against_it_than_its_siblings_and_others() -> None:
-    detector, _said = judged(58)
+    detector, _said = judged(50)
     rows = [
         one
         for node in (3, 4)
@@ -45,7 +47,7 @@ def test_the_gpu_has_more_evidence_against_it_than_its_siblings_and_others() -> 
         if one.tier is Tier.PATTERN and one.subject.index is not None and one.evidence is not None
     ]
     strongest = max(rows, key=lambda one: one.share)
-    assert (strongest.subject.node, strongest.subject.index) == (name(3), 2)
+    assert (strongest.subject.node, strongest.subject.index) == (name(3), 1)
     assert 0 < strongest.share < 1
     assert strongest.since is not None
     assert strongest.since.timestamp() - START >= 45
@@ -65,6 +67,7 @@ def test_its_figure_shows_the_metric_that_it_lost() -> None:
         CROWD.batches()
     )
     lead = depiction.chosen(curves)[0]
-    assert (lead.metric, lead.peers) == (TENSOR, 31)
+    assert lead.metric in (TENSOR, POWER)
+    assert lead.peers == 11
     late = lead.seconds > verdict.detected_at.timestamp()
     assert (lead.machine[late] < lead.band[0, late]).all()
