@@ -91,6 +91,12 @@ def test_two_outliers_do_not_hide_each_other() -> None:
     assert (settled(8).tell(rests).nats[0, 0, :2] > 3).all()
 
 
+def test_a_fifth_of_all_rows_do_not_hide_each_other() -> None:
+    rests = with_outlier(32, 40.0)
+    rests[:6] = 40.0
+    assert (settled(32).tell(rests).nats[0, 0, :6] > 3).all()
+
+
 def test_a_weak_departure_that_lasts_is_seen_at_the_slow_paces_only() -> None:
     rests = settled(16)
     draw = np.random.default_rng(1)
@@ -142,7 +148,7 @@ def test_a_healthy_crowd_is_as_seldom_odd_as_nats_say_whatever_its_noise(
     draw: Draw, rows: int
 ) -> None:
     odd = [found.nats > 8 for found in Rests(rows).live(160, draw)][80:]
-    assert np.mean(odd) < 40 * math.exp(-8)
+    assert np.mean(odd, axis=(0, 2, 3)).max() < 35 * math.exp(-8)
 
 
 def test_who_was_not_observed_is_not_odd_and_changes_nothing_for_a_large_crowd() -> None:
