@@ -46,7 +46,7 @@ def first_named(said: Iterable[Departure]) -> dict[tuple[str, int | None], int]:
     return found
 
 
-@pytest.mark.parametrize("factor", [0.5, 1.6])
+@pytest.mark.parametrize("factor", [0.5, pytest.param(1.6, marks=pytest.mark.long)])
 def test_a_gpu_that_departs_either_way_is_named_within_20_seconds(factor: float) -> None:
     found = named(replace(SMALL, faults=slow(3, factor, gpu=1)))
     assert list(found) == [(name(3), 1)]
@@ -62,6 +62,7 @@ def test_what_speaks_against_it_is_told_the_loudest_first() -> None:
     assert ONSET <= first.since - START <= ONSET + 5
 
 
+@pytest.mark.long
 def test_a_metric_alone_has_to_depart_for_much_longer_than_two_that_agree() -> None:
     alone = Fault(3, 0.5, gpu=1, metric=TENSOR)
     assert named(replace(SMALL, faults=(alone,))) == {}
@@ -74,7 +75,7 @@ def test_several_gpus_of_a_node_are_the_nodes_trouble() -> None:
     assert list(found) == [(name(5), None)]
 
 
-@pytest.mark.parametrize("gpu", [None, 1])
+@pytest.mark.parametrize("gpu", [None, pytest.param(1, marks=pytest.mark.long)])
 def test_what_lasts_some_seconds_is_no_departure_however_odd(gpu: int | None) -> None:
     assert named(replace(SMALL, faults=slow(5, 0.01, gpu, last=ONSET + 4))) == {}
 
@@ -89,6 +90,7 @@ def test_two_faults_at_once_are_both_named() -> None:
     assert set(named(two)) == {(name(1), 0), (name(4), 1)}
 
 
+@pytest.mark.long
 def test_when_more_than_a_third_departs_nobody_is_accused() -> None:
     faults = [slow(node, 0.5) for node in range(3)]
     assert named(replace(SMALL, faults=sum(faults, ()))) == {}
@@ -101,12 +103,14 @@ def test_those_who_wait_for_the_culprit_are_not_accused() -> None:
     assert list(named(crowd)) == [(name(2), 0)]
 
 
+@pytest.mark.long
 def test_a_clock_that_is_off_is_no_departure_but_slow_work_is() -> None:
     breathing = replace(SMALL, seconds=100, breath=0.6)
     assert named(replace(breathing, clocks={3: 3})) == {}
     assert list(named(replace(breathing, faults=slow(3, 0.5, 1)))) == [(name(3), 1)]
 
 
+@pytest.mark.long
 def test_a_difference_that_is_sure_but_small_is_nobodys_problem() -> None:
     steady = replace(SMALL, noise=0.004, individuality=0.001, seconds=110)
     assert named(replace(steady, faults=slow(3, 0.97, 1))) == {}
@@ -139,6 +143,7 @@ def test_one_node_of_a_switch_is_named_alone() -> None:
     assert groups == []
 
 
+@pytest.mark.long
 def test_a_fault_from_the_beginning_is_named_without_a_past() -> None:
     found = named(replace(SMALL, faults=slow(3, 0.5, 1, first=0)))
     assert list(found) == [(name(3), 1)]
@@ -204,6 +209,7 @@ def test_a_restart_forgets_evidence() -> None:
     assert said[0].second - START >= 52 + 4
 
 
+@pytest.mark.long
 @hypothesis_settings(max_examples=3)
 @given(st.integers(1, 69))
 def test_a_copy_goes_on_exactly_as_the_original(cut: int) -> None:

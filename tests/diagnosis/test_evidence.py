@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -266,6 +266,7 @@ def weighed(evidence: Evidence, told: Sequence[Departures], first: int) -> list[
     return found
 
 
+@settings(max_examples=8)
 @given(st.integers(0, 30), st.integers(0, 10**6))
 def test_a_copy_goes_on_exactly_as_the_original(cut: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -277,6 +278,7 @@ def test_a_copy_goes_on_exactly_as_the_original(cut: int, seed: int) -> None:
     assert copy.level == evidence.level
 
 
+@settings(max_examples=8)
 @given(st.permutations(range(5)), st.integers(0, 10**6))
 def test_the_order_of_rows_makes_no_difference(order: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)

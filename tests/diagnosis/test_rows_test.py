@@ -13,7 +13,7 @@ from paramedic.diagnosis.evidence import Evidence, level_nats
 from paramedic.diagnosis.roles import JobRoles
 from paramedic.diagnosis.rows_test import RowsTest
 from paramedic.diagnosis.settings import DepartureSettings
-from paramedic.ingest.contract import Entity, EntityKey, EventKind, NodeName, Window
+from paramedic.ingest.contract import Entity, EntityKey, Event, EventKind, NodeName, Window
 from paramedic.models.departure.model import DepartureConfig
 
 METRICS = ("gpu_power_watts", "gpu_xid", "gpu_tensor_active_ratio", "made_up_total")
@@ -45,12 +45,15 @@ def after(slots: int, odd: Sequence[int] = (), roles: JobRoles | None = None) ->
     return test
 
 
+def joins(node: int, stage: int) -> Event:
+    told = event(EventKind.MEMBERSHIP, 0.0, NodeName(f"n{node}"), None)
+    return replace(told, details={"change": "joined", "pipeline_stage": stage})
+
+
 def in_stages(of_each: int, nodes: int = 12) -> JobRoles:
     roles = JobRoles(JOB)
     for node in range(nodes):
-        details = {"change": "joined", "pipeline_stage": node // of_each}
-        told = event(EventKind.MEMBERSHIP, 0.0, NodeName(f"n{node}"), None)
-        roles.hear(replace(told, details={**told.details, **details}))
+        roles.hear(joins(node, stage=node // of_each))
     return roles
 
 
@@ -122,8 +125,7 @@ def test_who_works_like_another_stage_departs_from_its_own(roles: JobRoles | Non
 def test_circles_are_drawn_again_when_roles_change() -> None:
     test, roles = rows_test(), in_stages(of_each=6)
     assert test.peers_of(ROWS, roles) is test.peers_of(ROWS, roles)
-    told = event(EventKind.MEMBERSHIP, 1.0, NodeName("n0"), None)
-    roles.hear(replace(told, details={"change": "joined", "pipeline_stage": 1}))
+    roles.hear(joins(0, stage=1))
     circles = test.peers_of(ROWS, roles)
     assert circles is not None
     assert sorted(len(circles.members(at)) for at in range(2)) == [10, 14]

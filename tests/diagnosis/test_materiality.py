@@ -1,0 +1,46 @@
+"""A difference has to matter, however surely it is one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from diagnosis.synthetic import JOB
+from paramedic.diagnosis.departures import Departure
+from paramedic.diagnosis.materiality import is_material
+from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
+
+METRICS = ("gpu_power_watts", "gpu_tensor_active_ratio", "gpu_pcie_replays_per_second")
+ROWS = tuple(EntityKey(Entity.GPU, NodeName(f"n{at}"), 0) for at in range(5))
+
+
+def window(share: float, peers: float = 400.0) -> Window:
+    values = np.full((len(ROWS), len(METRICS), 20), peers, np.float32)
+    values[0] *= share
+    return Window(JOB, 0, Entity.GPU, 0, ROWS, METRICS, values, np.ones(values.shape, np.bool_))
+
+
+def departure(*loud: str) -> Departure:
+    return Departure(ROWS[0], 0, ROWS[:1], 10, 19, 30.0, 20.0, dict.fromkeys(loud, -9.0), loud)
+
+
+@pytest.mark.parametrize(("share", "matters"), [(0.99, False), (1.01, False), (0.8, True)])
+def test_work_has_to_differ_by_some_share_of_it(share: float, *, matters: bool) -> None:
+    assert is_material(window(share), departure(*METRICS[:2])) is matters
+
+
+def test_errors_matter_as_they_are() -> None:
+    assert is_material(window(0.99), departure(METRICS[0], METRICS[2]))
+    assert is_material(window(0.99), departure())
+
+
+def test_what_peers_do_not_do_at_all_matters() -> None:
+    seen = window(1.0, peers=0.0)
+    seen.values[0] = 1e-3
+    assert is_material(seen, departure(METRICS[0]))
+
+
+def test_a_row_that_was_not_observed_differs_by_nothing() -> None:
+    seen = window(0.5)
+    seen.observed[0] = False
+    assert not is_material(seen, departure(METRICS[0]))
