@@ -22,6 +22,7 @@ from paramedic.diagnosis.contract import (
     Verdict,
 )
 from paramedic.diagnosis.detector import DetectorConfig
+from paramedic.diagnosis.finding import moment
 from paramedic.diagnosis.settings import DepartureSettings
 from paramedic.ingest.contract import Entity, Event, EventKind, NodeName, Table, TelemetryBatch
 
@@ -89,6 +90,14 @@ def test_nothing_is_judged_before_the_job_trains() -> None:
     starting = event(EventKind.JOB_STATE, -1, state="starting", sampling_seconds=1)
     crowd = replace(SMALL, seconds=60, faults=slow(3, 0.4, first=0))
     assert judge(merged(crowd.batches(), [starting])) == []
+
+
+def test_evidence_of_before_a_recovery_is_forgotten() -> None:
+    again = replace(training(), timestamp=moment(START + 50), generation=1)
+    crowd = replace(SMALL, seconds=80, faults=slow(3, 0.5, gpu=1))
+    batches = [replace(one, generation=int(one.second > START + 50)) for one in crowd.batches()]
+    (fired,) = judge(merged(batches, [training(), again]))
+    assert fired.onset >= moment(START + 50 + QUICK.departure.settle_seconds)
 
 
 @pytest.mark.long
