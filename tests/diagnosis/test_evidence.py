@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from paramedic.diagnosis.evidence import Evidence, Tail, Terms, level_nats
+from paramedic.diagnosis.evidence import Evidence, Terms, level_nats
+from paramedic.diagnosis.tail import Tail
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
 from paramedic.models.departure.character import characters_of
 from paramedic.models.departure.model import Departures

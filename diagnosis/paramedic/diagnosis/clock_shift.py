@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.models.leave_one_out import median_over_time
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -40,9 +42,9 @@ def is_shifted(window: Window, row: int, peers: list[int], metrics: list[int], s
     if not metrics or slots < shown + farthest:
         return False
     values = _part(window, [row, *peers], metrics, slots)
-    own, level = values[0], _middle(values[1:])
+    own, level = values[0], median_over_time(np.moveaxis(values[1:], 0, -1))
     swing = _swing(level)
-    telling_time = np.isfinite(swing) & (swing > _LEAST_SWING * np.abs(_middle(level.T)))
+    telling_time = np.isfinite(swing) & (swing > _LEAST_SWING * np.abs(median_over_time(level)))
     if not telling_time.any():
         return False
     own, level = (one[telling_time] / swing[telling_time, None] for one in (own, level))
@@ -66,12 +68,11 @@ def _explains(own: Cells, level: Cells, shift: int, shown: int) -> bool:
 
 def _swing(level: Cells) -> Cells:
     """By how much each metric's level moves, (metric,); NaN where it is not known."""
-    known = np.where(np.isnan(level), np.nan, level)
-    empty = np.isnan(known).all(axis=1)
-    high = np.max(np.where(np.isnan(known), -np.inf, known), axis=1)
-    low = np.min(np.where(np.isnan(known), np.inf, known), axis=1)
-    swing: Cells = np.where(empty, np.nan, high - low)
-    return np.where(swing > 0, swing, np.nan)
+    unknown = np.isnan(level)
+    high = np.max(np.where(unknown, -np.inf, level), axis=1)
+    low = np.min(np.where(unknown, np.inf, level), axis=1)
+    swing: Cells = np.where(high > low, high - low, np.nan)
+    return swing
 
 
 def _part(window: Window, rows: list[int], metrics: list[int], slots: int) -> Cells:
@@ -79,16 +80,6 @@ def _part(window: Window, rows: list[int], metrics: list[int], slots: int) -> Ce
     values = window.values[rows][:, metrics, -slots:].astype(np.float64)
     values[~window.observed[rows][:, metrics, -slots:]] = np.nan
     return values
-
-
-def _middle(values: Cells) -> Cells:
-    """The median over the first axis, NaN left out; NaN where nothing is known."""
-    ordered = np.sort(values, axis=0)
-    count = np.count_nonzero(~np.isnan(values), axis=0)[None]
-    low = np.take_along_axis(ordered, np.maximum((count - 1) // 2, 0), axis=0)
-    high = np.take_along_axis(ordered, np.minimum(count // 2, len(values) - 1), axis=0)
-    middle: Cells = np.where(count > 0, (low + high) / 2, np.nan)[0]
-    return middle
 
 
 def _apart(own: Cells, level: Cells) -> float:

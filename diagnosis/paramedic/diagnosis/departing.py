@@ -13,6 +13,7 @@ from paramedic.diagnosis.family.advice import advice
 from paramedic.diagnosis.family.measuring import Stretch, measured
 from paramedic.diagnosis.family.naming import FamilyNamer
 from paramedic.diagnosis.finding import Finding, moment, ranked
+from paramedic.diagnosis.recent import recent_means
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def finding_of_departure(
     onset = moment(departure.since)
     evidence = _evidence(departure, windows[departure.row.entity], onset)
     signature = measured(windows, (), departure.node, Stretch(departure.since, departure.second))
-    naming = _NAMER().name(signature)
+    naming = _namer().name(signature)
     peers = len(windows[departure.row.entity].rows) - len(departure.alike)
     return Finding(
         node=departure.node,
@@ -88,7 +89,7 @@ def _fault(naming: Naming) -> Fault:
 
 
 @lru_cache(maxsize=1)
-def _NAMER() -> FamilyNamer:  # noqa: N802
+def _namer() -> FamilyNamer:
     return FamilyNamer()
 
 
@@ -111,26 +112,18 @@ def _evidence(departure: Departure, window: Window, since: datetime) -> tuple[Ev
     """The metrics that speak loudest, the one that has changed most first."""
     loudest = list(departure.told_by.items())[:_EVIDENCE]
     least = min(_WORTH_MENTION, max(abs(deviation) for _, deviation in loudest))
-    slots = min(_SECONDS_TOLD, max(_FEWEST_SECONDS_TOLD, departure.seconds)) // window.slot_seconds
-    recent = _recent(window, max(1, slots))
+    seconds = min(_SECONDS_TOLD, max(_FEWEST_SECONDS_TOLD, departure.seconds))
+    slots = max(1, seconds // window.slot_seconds)
     row = window.rows.index(departure.row)
     others = [at for at, one in enumerate(window.rows) if one.node != departure.node]
     found = []
     for metric, deviation in loudest:
         if abs(deviation) >= least:
-            means = recent[:, window.metrics.index(metric)]
+            means = recent_means(window, metric, slots)
             value, peers = _number(means[[row]]), _number(means[others])
             found.append(Evidence(metric, value, peers, round(deviation, 2), since))
     lead = max(found, key=lambda one: _told_first(one, abs(found[0].deviation)))
     return (lead, *(one for one in found if one is not lead))
-
-
-def _recent(window: Window, slots: int) -> NDArray[np.float64]:
-    """Means over the newest slots, (row, metric); NaN where nothing was observed."""
-    values = np.where(window.observed, window.values, 0.0)[:, :, -slots:].astype(np.float64)
-    seen = np.count_nonzero(window.observed[:, :, -slots:], axis=2)
-    means: NDArray[np.float64] = values.sum(axis=2) / np.where(seen > 0, seen, np.nan)
-    return means
 
 
 def _number(means: NDArray[np.float64]) -> float | None:

@@ -35,10 +35,15 @@ if TYPE_CHECKING:
 _SUSPECT = 1 / 3
 """A row with so much of the evidence that decides is suspected."""
 _LOUD_SHARE = 0.1
+"""A metric with so much of what the loudest says is loud."""
 _KEPT_OF_SHIFTED = 0.3
 """What is kept of the evidence against a machine whose clock explains it."""
 _STEADY_PACE = 1
 """The pace at which machines are told apart: less noise than the first, sooner than the last."""
+_ENOUGH_PEERS = 64
+_MOSTLY = 0.5
+_TOGETHER_SECONDS = 12
+"""Evidence that began no further apart may have one cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +125,25 @@ class DepartureWatch:
         rows = sum(len(windows[kind].rows) for kind in kinds)
         for kind in kinds:
             self._tests[kind].weigh(windows[kind], roles, rows, self.settings)
-        standing = self.standings()
-        if not any(one.strength >= _SUSPECT for one in standing.values()):
+        if not any((test.evidence.strength >= _SUSPECT).any() for test in self._tests.values()):
             self._waiting.clear()
             return Judged((), None)
+        standing = self.standings()
         found: dict[NodeName, Departure] = {}
         for kind in kinds:
             for one in self._departures(kind, windows[kind], roles):
                 found.setdefault(one.node, one)
+        group, alone = self._sorted_out(found, standing, roles, windows)
+        return Judged(alone, group)
+
+    def _sorted_out(
+        self,
+        found: Mapping[NodeName, Departure],
+        standing: Mapping[NodeName, NodeEvidence],
+        roles: JobRoles | None,
+        windows: Mapping[Entity, Window],
+    ) -> tuple[Group | None, tuple[Departure, ...]]:
+        """The group that departs together, and who is accused alone now."""
         domains = {} if roles is None else roles.domains(standing)
         strengths = {node: one.strength for node, one in standing.items()}
         since = {node: float(one.since) for node, one in standing.items() if one.strength > 0}
@@ -145,7 +161,7 @@ class DepartureWatch:
                 longest = self.settings.rival_wait_seconds
             if not self._waits(one, longest):
                 alone.append(one)
-        return Judged(tuple(alone), group)
+        return group, tuple(alone)
 
     def strongest_of(
         self, nodes: Collection[NodeName], windows: Mapping[Entity, Window]
@@ -239,7 +255,7 @@ class DepartureWatch:
                 continue
             if not is_material(window, departure):
                 continue
-            if self._is_shifted(test, window, alike, roles):
+            if self._is_shifted(test, window, departure, roles):
                 test.evidence.doubt(list(alike), _KEPT_OF_SHIFTED)
                 continue
             yield departure
@@ -249,31 +265,28 @@ class DepartureWatch:
         return min(_STEADY_PACE, len(self.settings.smoothing_seconds) - 1)
 
     def _is_shifted(
-        self, test: RowsTest, window: Window, alike: tuple[int, ...], roles: JobRoles | None
+        self, test: RowsTest, window: Window, departure: Departure, roles: JobRoles | None
     ) -> bool:
-        at = max(alike, key=lambda one: float(test.evidence.strength[one]))
+        """Whether the clock of the machine explains most of what speaks against it."""
         assert test.slot is not None  # it has been weighed
-        speaks = test.evidence.speakers(at)
-        works = test.slot.characters.work
+        at = window.rows.index(departure.row)
+        speaks, works = test.evidence.speakers(at), test.slot.characters.work
         if speaks[works].sum() < _MOSTLY * speaks.sum():
             return False
-        loud = [m for m in np.flatnonzero(works).tolist() if speaks[m] > 0]
+        loud = np.flatnonzero(works & (speaks > 0)).tolist()
         metrics = [window.metrics.index(test.slot.metrics[m]) for m in loud]
         circles = test.peers_of(window.rows, roles)
-        row = window.rows[at]
-        stage = None if circles is None else next(
-            c for c in range(len(circles.seats)) if at in circles.members(c))  # fmt: skip
-        among = range(len(window.rows)) if stage is None or circles is None else (
-            circles.members(stage).tolist())  # fmt: skip
-        peers = [one for one in among if window.rows[one].node != row.node]
-        return is_shifted(window, at, peers[:_ENOUGH_PEERS], metrics, test.evidence.since(at))
+        among = range(len(window.rows)) if circles is None else circles.fellows(at).tolist()
+        peers = [one for one in among if window.rows[one].node != departure.node]
+        return is_shifted(window, at, peers[:_ENOUGH_PEERS], metrics, departure.since)
 
     def _departure(
         self, test: RowsTest, window: Window, alike: tuple[int, ...], of: int
     ) -> Departure:
         evidence, slot = test.evidence, test.slot
         assert slot is not None  # it has been weighed
-        at = max(alike, key=lambda one: float(evidence.strength[one]))
+        strength = evidence.strength
+        at = max(alike, key=lambda one: float(strength[one]))
         row = window.rows[at]
         is_nodes = row.index is None or len(alike) > max(1, of // 2)
         pace = evidence.pace_of(at)
@@ -295,10 +308,6 @@ class DepartureWatch:
         )
 
 
-_ENOUGH_PEERS = 64
-_MOSTLY = 0.5
-
-
 def _has_rival(one: Departure, standing: Mapping[NodeName, NodeEvidence]) -> bool:
     """Whether another node is suspected since about the same time."""
     return any(
@@ -306,6 +315,3 @@ def _has_rival(one: Departure, standing: Mapping[NodeName, NodeEvidence]) -> boo
         for node, other in standing.items()
         if node != one.node
     )
-
-
-_TOGETHER_SECONDS = 12

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.tail import Tail
 from paramedic.models.cell_memory import CellMemory
 
 if TYPE_CHECKING:
@@ -31,12 +32,6 @@ if TYPE_CHECKING:
     Cells = NDArray[np.float64]
 
 SECONDS_PER_DAY = 86_400
-_MARK = 1.0
-"""The tail of S is measured from here on, in nats."""
-_PRIOR_CLIMBS = 30.0
-"""What is assumed of the tail counts as much as so many climbs beyond the mark."""
-_CLIMBS_KEPT = 3000.0
-"""Older ones are forgotten."""
 _CALM_NATS = 1.5
 """What a slot without oddness takes off, divided by the slots of the average."""
 _CROWD = 3.0
@@ -45,6 +40,9 @@ _FEW_SLOTS = 20
 _FEWEST_SLOTS = 3.0
 _TOLD_OF = 0.97
 """By how much the account of who has added what is forgotten in a slot."""
+_SUPPORTED = 3.0
+"""What a metric says counts up to so many times what the others say with it."""
+_ONE = ("evidence",)
 
 
 def level_nats(false_alarms_per_job_day: float, tests: int, slot_seconds: int) -> float:
@@ -55,28 +53,6 @@ def level_nats(false_alarms_per_job_day: float, tests: int, slot_seconds: int) -
     """
     slots = SECONDS_PER_DAY / slot_seconds * max(tests, 1)
     return math.log(slots / false_alarms_per_job_day)
-
-
-@dataclass(slots=True)
-class Tail:
-    """By how many nats evidence that came back to zero had exceeded the mark, in the mean."""
-
-    climbs: float = _PRIOR_CLIMBS
-    excess: float = _PRIOR_CLIMBS
-
-    @property
-    def fold(self) -> float:
-        """How many nats of evidence are e times as rare; 1 is what independence would give."""
-        return max(1.0, self.excess / self.climbs)
-
-    def learn(self, peaks: Cells) -> None:
-        """Take climbs in that are over."""
-        beyond = peaks[peaks > _MARK] - _MARK
-        self.climbs += beyond.size
-        self.excess += float(beyond.sum())
-        if self.climbs > _CLIMBS_KEPT:
-            self.excess *= _CLIMBS_KEPT / self.climbs
-            self.climbs = _CLIMBS_KEPT
 
 
 class _Row(IntEnum):
@@ -264,11 +240,6 @@ class Evidence:
                 highest[is_over] = 0.0
 
 
-_ONE = ("evidence",)
-_SUPPORTED = 3.0
-"""What a metric says counts up to so many times what the others say with it …"""
-
-
 def _agree(added: Cells, matters: tuple[NDArray[np.intp], ...]) -> None:
     """Metrics of one matter add no more together than the loudest of them."""
     for which in matters:
@@ -279,6 +250,6 @@ def _agree(added: Cells, matters: tuple[NDArray[np.intp], ...]) -> None:
 
 
 def _support(added: Cells, alone: Cells) -> None:
-    """… and beyond that up to what it may add alone, (pace, metric, 1)."""
+    """A metric without the others adds up to what it may add alone, (pace, metric, 1)."""
     others = added.sum(axis=1, keepdims=True) - added
     np.minimum(added, np.maximum(alone, _SUPPORTED * others), out=added)

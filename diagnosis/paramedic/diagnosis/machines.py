@@ -150,8 +150,10 @@ class MachineWatch:
         picture: JobPicture,
         docket: Docket,
     ) -> tuple[Verdict, ...]:
+        if any({*group.members} <= {*one.members} for one in docket.groups):
+            return ()
         loudest = self.departures.strongest_of(group.members, windows)
-        if loudest is None or any({*group.members} <= {*one.members} for one in docket.groups):
+        if loudest is None:
             return ()
         shown = finding_of_departure(loudest, windows, 0, {}, self.settings)
         finding = finding_of_group(

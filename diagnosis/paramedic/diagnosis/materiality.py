@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.recent import recent_means
 from paramedic.models.departure.character import characters_of
 
 if TYPE_CHECKING:
@@ -34,26 +35,15 @@ def is_material(window: Window, departure: Departure) -> bool:
     own = window.rows.index(departure.row)
     peers = [at for at, row in enumerate(window.rows) if row.node != departure.node]
     return any(
-        abs(_mean_difference(window, own, peers, window.metrics.index(metric), slots))
-        >= _LEAST_SHARE
+        abs(_mean_difference(recent_means(window, metric, slots), own, peers)) >= _LEAST_SHARE
         for metric in departure.loud
     )
 
 
-def _mean_difference(window: Window, own: int, peers: list[int], metric: int, slots: int) -> float:
+def _mean_difference(means: NDArray[np.float64], own: int, peers: list[int]) -> float:
     """As a share of the peers' level; infinite where they do nothing of the kind."""
-    mine = _mean(window, [own], metric, slots)
-    others = _mean(window, peers, metric, slots)
+    mine, others = means[own], means[peers]
     usual = float(np.nanmedian(others)) if np.isfinite(others).any() else np.nan
-    if not np.isfinite(mine).all() or not np.isfinite(usual):
+    if not np.isfinite(mine) or not np.isfinite(usual):
         return 0.0
-    return float(mine[0] / usual - 1) if usual else np.inf
-
-
-def _mean(window: Window, rows: list[int], metric: int, slots: int) -> NDArray[np.float64]:
-    """Over the newest slots, by row; NaN where nothing was observed."""
-    seen = window.observed[rows, metric, -slots:]
-    values = np.where(seen, window.values[rows, metric, -slots:], 0.0).astype(np.float64)
-    count = np.count_nonzero(seen, axis=1)
-    means: NDArray[np.float64] = values.sum(axis=1) / np.where(count > 0, count, np.nan)
-    return means
+    return float(mine / usual - 1) if usual else np.inf

@@ -43,6 +43,10 @@ class Circles:
         seated: NDArray[np.intp] = self.seats[circle]
         return seated[seated < self.rows]
 
+    def fellows(self, row: int) -> NDArray[np.intp]:
+        """The positions of the rows in the row's circle, itself among them."""
+        return self.members(int(self._places[row]) // self.seats.shape[1])
+
     def middles(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The median of each circle's rows, from (row, metric) to (circle, metric)."""
         empty = np.full((1, values.shape[1]), np.nan)

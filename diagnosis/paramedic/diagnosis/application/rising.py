@@ -3,8 +3,8 @@
 S = max(0, S + nats - allowance), where nats tell how odd a value is (`usual`) and values that are
 higher by less than what matters count nothing. Values that speak for a rise are learned only once S
 is back at zero, or when so many have gathered that they are rather the series' way. The tail of S
-is measured by how high it climbed before it came back, as in `paramedic.diagnosis.evidence`; the
-level is as much higher as it falls slower.
+is measured by how high it climbed before it came back (`paramedic.diagnosis.tail`); the level is as
+much higher as it falls slower.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from paramedic.diagnosis.application.usual import Past, Prior
+from paramedic.diagnosis.tail import Tail
 
 _ALLOWANCE_NATS = 2.5
 _MOST_PENDING = 4
-_MARK = 1.0
-_PRIOR_CLIMBS = 30.0
 _DAY_SECONDS = 86_400.0
 _RECENT = 30
 """How far a rise has come is the mean of so many values, once there are as many."""
@@ -60,8 +61,7 @@ class Rise:
     _begun: int = 0
     _newest: int = 0
     _peak: float = 0.0
-    _climbs: float = _PRIOR_CLIMBS
-    _excess: float = _PRIOR_CLIMBS
+    _tail: Tail = field(default_factory=lambda: Tail(climbs_kept=math.inf))
 
     def __post_init__(self) -> None:
         self.past = Past(self.rule.prior)
@@ -81,8 +81,7 @@ class Rise:
         """Where evidence decides, at the tolerated rate and the pace of the series."""
         pace_seconds = max(1.0, (self._newest - self._begun) / max(1, self._seen - 1))
         values_per_day = _DAY_SECONDS / pace_seconds
-        fold = max(1.0, self._excess / self._climbs)
-        return math.log(values_per_day / self.rule.false_alarms_per_day) * fold
+        return math.log(values_per_day / self.rule.false_alarms_per_day) * self._tail.fold
 
     def restart(self) -> None:
         """What was usual is so no longer; how the evidence climbs is not forgotten."""
@@ -125,8 +124,7 @@ class Rise:
 
     def _fall(self) -> None:
         """The evidence was none after all: learn how high such climbs."""
-        if self._peak > _MARK:
-            self._climbs, self._excess = self._climbs + 1, self._excess + self._peak - _MARK
+        self._tail.learn(np.array([self._peak]))
         self._peak, self._count = 0.0, 0
 
     def _settle(self) -> None:
