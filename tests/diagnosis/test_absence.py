@@ -137,7 +137,7 @@ def test_a_hole_is_no_fault(silent_from: int, stands_from: int, silent: Sequence
 def test_lost_telemetry_of_a_job_that_goes_on_is_a_trend_and_asks_only_for_a_look() -> None:
     lost = next(watch([EVERYBODY] * 5 + [EVERYBODY - {3}] * 40))
     finding = finding_of_absence(lost, 0)
-    assert (finding.fault, finding.severity) == (Fault.TELEMETRY_LOST, Severity.P2)
+    assert (finding.fault, finding.gravity) == (Fault.TELEMETRY_LOST, Severity.P2)
     assert finding.recommendation.recommended is RecommendedAction.NOTIFY
 
 

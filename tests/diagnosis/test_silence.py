@@ -61,7 +61,7 @@ def test_a_stopped_process_in_a_standing_job_is_named_early() -> None:
     assert (verdict.tier, verdict.phase, verdict.severity) == (
         Tier.PATTERN,
         Phase.FAILED,
-        Severity.P1,
+        Severity.P0,
     )
     assert seconds_after(verdict, FROZEN_AT) == 3
     assert verdict.onset.timestamp() == START + FROZEN_AT

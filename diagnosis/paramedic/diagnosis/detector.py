@@ -50,6 +50,7 @@ from paramedic.diagnosis.settings import (
 )
 from paramedic.diagnosis.sight import JobSight
 from paramedic.diagnosis.silence import SilenceWatch
+from paramedic.diagnosis.speed import JobSpeed
 from paramedic.diagnosis.standstill import StandstillWatch
 from paramedic.diagnosis.straggler import StragglerWatch
 from paramedic.ingest.contract import Entity, EventKind
@@ -64,8 +65,11 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.explanation.standing import Standing
     from paramedic.diagnosis.known_errors.entry import KnownErrors
     from paramedic.diagnosis.onlooker import Onlooker
+    from paramedic.diagnosis.pulses import Pulse
     from paramedic.ingest.contract import Event, JobName, NodeName, TelemetryBatch, Window
     from paramedic.ingest.windows.snapshot import WindowsSnapshot
+
+_OF_SILENCE = (Trouble.ALIVE, Trouble.UNHEARD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +105,18 @@ class DetectorConfig:
         """What a detector knows at first; what is given outlives a run of its job."""
         history = history or FailureHistory(job, FleetHistory(self.history))
         plan = plan or MaintenancePlan(self.maintenance)
+        pace, application = Pace(), ApplicationWatch(self.application)
+        speed = JobSpeed(pace, application)
         return DetectorState(
             history=history,
             picture=JobPicture(maintenance=plan),
             liveness=Liveness(self.silence.clock_tolerance_seconds),
             ranks=RankMemory(StragglerWatch(self.straggler)),
-            docket=Docket(job, Admission(plan, history.odds_factor)),
+            docket=Docket(job, Admission(plan, history.odds_factor, speed.left)),
             roles=JobRoles(job),
             machines=MachineWatch(self.departure),
-            application=ApplicationWatch(self.application),
+            application=application,
+            pace=pace,
             slot_seconds=self.windows.sampling_seconds,
         )
 
@@ -293,16 +300,24 @@ class JobDetector:
             return
         for finding in self._silence.judge(self._state.liveness):
             yield from self._state.docket.report(finding)
-        for pulse in self._state.liveness.pulses.values():
-            for trouble in (Trouble.ALIVE, Trouble.UNHEARD):
-                known = self._state.docket.known(pulse.node, trouble)
-                is_of_it = known is not None and known.rank == pulse.rank
-                silent = is_of_it and known is not None and known.fault is not Fault.STRAGGLER
-                if silent and self._silence.is_alive_again(pulse, frontier):
-                    reason = f"rank {pulse.rank} beats again"
-                    yield from self._state.docket.clear(
-                        pulse.node, trouble, moment(frontier), reason
-                    )
+        for pulse, trouble in self._told_silent():
+            if self._silence.is_alive_again(pulse, frontier):
+                reason = f"rank {pulse.rank} beats again"
+                yield from self._state.docket.clear(pulse.node, trouble, moment(frontier), reason)
+
+    def _told_silent(self) -> list[tuple[Pulse, Trouble]]:
+        """The ranks whose silence is told of, in the order in which they came."""
+        pulses = self._state.liveness.pulses
+        told = [
+            (subject.node, pulses.of_rank(verdict.rank), subject.trouble)
+            for subject, verdict in self._state.docket.open.items()
+            if subject.trouble in _OF_SILENCE
+            and subject.gpu is None
+            and verdict.fault is not Fault.STRAGGLER
+        ]
+        found = [(one, trouble) for node, one, trouble in told if one and one.node == node]
+        places = pulses.seats.places
+        return sorted(found, key=lambda one: (places[one[0].rank], _OF_SILENCE.index(one[1])))
 
     def _judge_job(self, second: int) -> Iterator[Verdict]:
         """What befalls all ranks at once. With a node that has failed it is known why they stand.

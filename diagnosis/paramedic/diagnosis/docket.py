@@ -80,7 +80,7 @@ class Docket:
         news = self._news(finding)
         if news is None:
             return ()
-        weighed = self._admission.weighed(news)
+        weighed = self._admission.weighed(news, self._open)
         subject = subject_among(self._open, weighed)
         known = self._open.get(subject)
         verdict = _firing(self._job, weighed) if known is None else _worse(known, weighed)
@@ -102,7 +102,7 @@ class Docket:
         is_same = is_lost or _tells(known) == _tells(finding)
         if is_same or self._admission.admitted(finding) is None:
             return ()
-        weighed = self._admission.weighed(finding)
+        weighed = self._admission.weighed(finding, self._open)
         self._open[finding.subject] = verdict = _worse(known, weighed)
         return (verdict,)
 
@@ -241,7 +241,7 @@ def _firing(job: JobName, finding: Finding) -> Verdict:
         phase=finding.phase,
         fault=finding.fault,
         tier=finding.tier,
-        severity=finding.severity,
+        severity=finding.gravity,
         confidence=finding.confidence,
         onset=finding.onset,
         detected_at=finding.detected_at,
@@ -257,7 +257,8 @@ def _firing(job: JobName, finding: Finding) -> Verdict:
 def _tells(one: Verdict | Finding) -> tuple[object, ...]:
     """What people would act on."""
     action = one.action if isinstance(one, Verdict) else one.recommendation
-    return (one.scope, one.fault, one.severity, one.phase, action.recommended)
+    severity = one.severity if isinstance(one, Verdict) else one.gravity
+    return (one.scope, one.fault, severity, one.phase, action.recommended)
 
 
 def _worse(known: Verdict, finding: Finding) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -18,6 +19,7 @@ from paramedic.diagnosis.contract import (
     Severity,
     Tier,
 )
+from paramedic.diagnosis.family.severity import Impact, severity_of
 from paramedic.ingest.contract import NodeName
 
 if TYPE_CHECKING:
@@ -136,13 +138,16 @@ class Finding:
     summary: str
     candidates: tuple[Candidate, ...]
     evidence: tuple[Evidence, ...]
-    severity: Severity = Severity.P1
+    severity: Severity | None = None
+    """None where the rule decides (`gravity`): by who else is accused and what the job does."""
     gpu: int | None = None
     """None unless it is about this GPU alone."""
     action: Recommendation | None = None
     """None where the fault alone says what to do."""
     members: tuple[NodeName, ...] = ()
     """The nodes of a group, by name; empty where it is about one node or the job."""
+    throughput_ratio: float = math.nan
+    """What is left of the job's throughput, where it shows in the finding itself; 0: it stands."""
 
     def __post_init__(self) -> None:
         if self.members and (self.node is not None or len(self.members) < FEWEST_MEMBERS):
@@ -162,6 +167,13 @@ class Finding:
     def subject(self) -> Subject:
         """Which open verdict this belongs to."""
         return subject_of(self.node, self.fault, self.gpu, self.tier, self.phase, self.members)
+
+    @property
+    def gravity(self) -> Severity:
+        """The severity, as far as the finding alone says."""
+        if self.severity is not None:
+            return self.severity
+        return severity_of(self.fault, Impact(throughput_ratio=self.throughput_ratio))
 
     @property
     def recommendation(self) -> Recommendation:

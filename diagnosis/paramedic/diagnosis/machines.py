@@ -7,7 +7,7 @@ with the whole job has no peers. A node that has failed in another way is not na
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.absence import AbsenceWatch
@@ -141,6 +141,9 @@ class MachineWatch:
         finding = finding_of_departure(
             departure, windows, picture.generation, self.departures.suspicion(), self.settings
         )
+        stands = self.absences.motion.standing_since(windows[Entity.GPU].slot_seconds) is not None
+        if stands:
+            finding = replace(finding, throughput_ratio=0.0)
         return _report(finding, picture, docket)
 
     def _accuse_group(

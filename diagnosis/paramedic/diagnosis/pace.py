@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from paramedic.diagnosis.liveness import Liveness
 
+_LONGEST_PAUSES = 1.5
+_SHORTEST_STAND_SECONDS = 2.0
+_FEWEST_ADVANCES = 10
+
 
 @dataclass(slots=True)
 class Pace:
@@ -45,6 +49,12 @@ class Pace:
         heard = max(liveness.ranks_reached() or 0, liveness.nodes_reached() or 0)
         if heard != self.heard:
             self.heard, self.seconds_unheard = heard, 0
+
+    def stands(self, second: float) -> bool:
+        """Whether no step has ended for longer than is usual; False while too little is known."""
+        newest, longest = self.newest_step_second, _LONGEST_PAUSES * self.longest_pause_seconds
+        is_known = newest is not None and self.advances >= _FEWEST_ADVANCES
+        return is_known and second - (newest or 0) > max(longest, _SHORTEST_STAND_SECONDS)
 
     def _step(self, second: int) -> None:
         before = self.newest_step_second

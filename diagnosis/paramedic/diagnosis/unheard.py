@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Severity, Tier
+from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Tier
 from paramedic.diagnosis.finding import Finding, moment
 from paramedic.ingest.contract import Entity
 
@@ -40,7 +41,7 @@ def finding_of_absence(absence: Absence, generation: int) -> Finding:
         summary=f"{said}, and the job stands still since then" if is_standing else said,
         candidates=(Candidate(absence.node, 1.0),),
         evidence=(Evidence("telemetry", None, 1.0, 0.0, since),),
-        severity=Severity.P1 if is_standing else Severity.P2,
+        throughput_ratio=0.0 if is_standing else math.nan,
     )
 
 

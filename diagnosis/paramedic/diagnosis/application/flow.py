@@ -8,7 +8,9 @@ that a named machine explains is that machine's business.
 from __future__ import annotations
 
 import math
+from collections import deque
 from dataclasses import dataclass, field
+from statistics import median
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.application.claim import Claim, confidence_of, shown
@@ -28,6 +30,8 @@ _PACE = Prior(deviation=0.05, weight=4.0, least_values=20)
 _LEAST_SHARE = 0.01
 """Loading that takes less than this share of a step takes no time."""
 _SHARE_RISE = math.log(2)
+_RISES_KEPT = 3
+_FRESH_SECONDS = 15.0
 _THROUGHPUT = "samples_per_second"
 _DURATION = "step_seconds"
 
@@ -43,6 +47,8 @@ class FlowWatch:
     """What speed is measured by in this stretch: samples, or the length of steps."""
     _step: float = -math.inf
     _slot: JobSlot | None = None
+    _rises: deque[float] = field(default_factory=lambda: deque(maxlen=_RISES_KEPT))
+    """By how much slower than usual the newest slots were (logarithm)."""
 
     def __post_init__(self) -> None:
         rate = self.settings.false_alarms_per_job_day / SERIES
@@ -56,6 +62,7 @@ class FlowWatch:
         self.loading.restart()
         self.slowness.restart()
         self._metric = ""
+        self._rises.clear()
 
     def follow(self, slot: JobSlot) -> bool:
         """Take a slot in; whether it says anything new."""
@@ -70,6 +77,8 @@ class FlowWatch:
         pace = self._pace(slot)
         if not math.isnan(pace):
             self.slowness.add(pace, slot.second)
+            if len(self.slowness.past.values) >= _PACE.least_values:
+                self._rises.append(pace - self.slowness.usual)
         return True
 
     def is_fed(self) -> bool:
@@ -79,6 +88,16 @@ class FlowWatch:
     def is_fast(self) -> bool:
         """Whether throughput has long been as usual."""
         return self.slowness.calm >= self.settings.healthy_observations_to_resolve
+
+    def throughput_left(self, second: float) -> float:
+        """The newest speed by the usual one; NaN while either is unknown, or of long ago."""
+        slot = self._slot
+        if slot is None or len(self._rises) < _RISES_KEPT:
+            return math.nan
+        longest = _FRESH_SECONDS if math.isnan(slot.step_seconds) else 2 * slot.step_seconds
+        if second - slot.second > max(_FRESH_SECONDS, longest):
+            return math.nan
+        return math.exp(-median(self._rises))
 
     def stall(self) -> Claim | None:
         """Most ranks wait for data."""

@@ -145,7 +145,7 @@ class ApplicationWatch:
         """What is new in a finding; one that would have another verdict's id waits a second."""
         known = docket.open.get(finding.subject)
         if known is not None:
-            is_graver = finding.severity < known.severity
+            is_graver = finding.gravity < known.severity
             return docket.revise(finding) if is_graver else docket.report(finding)
         if any(_is_of(verdict, finding) for verdict in docket.open.values()):
             self._held.append(finding)

@@ -9,6 +9,8 @@ from paramedic.diagnosis.contract import Fault, Severity
 
 _HALF = 0.5
 _UNHURT = 0.95
+_ALWAYS = {Fault.TELEMETRY_LOST: Severity.P2, Fault.NODE_FAILURE_RATE: Severity.P1}
+"""Whatever the job does: nobody knows what is not heard of; a past is no failure of now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +27,11 @@ class Impact:
 def severity_of(fault: Fault, impact: Impact, throughput_floor: float = _HALF) -> Severity:
     """P0: several nodes at once, or less throughput left than `throughput_floor`; P1: one node.
 
-    P2: a machine is odd, nothing says why, and the job is known to be as fast as before.
+    P2: a machine is odd, nothing says why, and the job is known to be as fast as before; or its
+    telemetry is lost, which is no trouble of the job's.
     """
+    if fault in _ALWAYS:
+        return _ALWAYS[fault]
     if impact.nodes_accused > 1 or impact.throughput_ratio < throughput_floor:
         return Severity.P0
     is_harmless = impact.throughput_ratio >= _UNHURT
