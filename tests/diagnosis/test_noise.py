@@ -10,63 +10,92 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnosis.healthy import KINDS, Healthy, alarms, slots_to_name, with_rate
-from paramedic.diagnosis.noise import Wander, noise_of_others
+from paramedic.diagnosis.noise import NoiseMemory
 from paramedic.diagnosis.sequential import Noise
 
 pytestmark = pytest.mark.long
 
 
 ASSUMED = Noise.correlated(0.4)
+ONE = np.zeros(1, np.intp)
 
 
-def measured(correlation: float, scale: float = 1.0, slots: int = 20_000) -> Wander:
-    rng, value = np.random.default_rng(3), 0.0
-    wander = Wander(ASSUMED.wander**2)
+def memory_of(ranks: int) -> NoiseMemory:
+    memory = NoiseMemory(ASSUMED)
+    memory.arrange(tuple(range(ranks)), ("m",))
+    return memory
+
+
+def measured(correlation: float, scale: float = 1.0, slots: int = 20_000) -> NoiseMemory:
+    """What is known of a rank after so many slots of this noise."""
+    rng, value, memory = np.random.default_rng(3), 0.0, memory_of(1)
     for fresh in rng.normal(0, scale, slots):
         value = correlation * value + (1 - correlation**2) ** 0.5 * float(fresh)
-        wander.add(value)
-    return wander
+        memory.add(0, ONE, np.array([value]))
+    return memory
+
+
+def variance(memory: NoiseMemory) -> float:
+    return float(memory.variances(0)[0])
 
 
 @pytest.mark.parametrize(("correlation", "scale"), [(0.0, 1.0), (0.4, 1.0), (0.6, 1.0), (0.0, 2.0)])
 def test_what_is_measured_is_what_the_noise_is(correlation: float, scale: float) -> None:
     true = Noise.correlated(correlation).wander * scale
-    assert measured(correlation, scale).variance ** 0.5 == pytest.approx(true, rel=0.3)
+    assert variance(measured(correlation, scale)) ** 0.5 == pytest.approx(true, rel=0.3)
 
 
 def test_a_steady_difference_is_no_noise() -> None:
-    wander = Wander(ASSUMED.wander**2)
+    memory = memory_of(1)
     for _ in range(4000):
-        wander.add(4.0)
-    assert wander.variance < 0.2
+        memory.add(0, ONE, np.array([4.0]))
+    assert variance(memory) < 0.2
 
 
 def test_a_rank_that_becomes_slow_moves_the_noise_little() -> None:
-    wander = measured(0.4)
-    usual = wander.variance
+    memory = measured(0.4)
+    usual = variance(memory)
     for slot in range(60):
-        wander.add(5.0 if slot >= 10 else 0.0)
-    assert wander.variance < 1.8 * usual
+        memory.add(0, ONE, np.array([5.0 if slot >= 10 else 0.0]))
+    assert variance(memory) < 1.8 * usual
 
 
 def test_a_batch_that_was_broken_off_counts_nothing() -> None:
-    wander = Wander(2.0)
+    memory = memory_of(1)
+    memory.add(0, ONE, np.zeros(1))
+    memory.restart(memory.known)
+    assumed = variance(memory)
     for _ in range(10):
         for slot in range(39):
-            wander.add(5.0 * (-1) ** (slot // 20))
-        wander.restart()
-    assert (wander.variance, wander.batches) == (2.0, 0)
+            memory.add(0, ONE, np.array([5.0 * (-1) ** (slot // 20)]))
+        memory.restart(memory.known)
+    assert (variance(memory), float(memory.batches(0)[0])) == (assumed, 0)
+
+
+def test_who_does_not_stay_begins_anew() -> None:
+    memory = memory_of(2)
+    rng = np.random.default_rng(1)
+    for _ in range(400):
+        memory.add(0, np.arange(2), rng.normal(0, 3.0, 2))
+    learned = memory.variances(0).copy()
+    memory.restart(np.array([[True, False]]))
+    memory.add(0, np.arange(2), np.zeros(2))
+    assert memory.variances(0).tolist() == [learned[0], ASSUMED.wander**2]
 
 
 @given(st.lists(st.floats(0.0, 1e3), min_size=1, max_size=9), st.integers(0, 8))
 def test_nobody_is_judged_by_its_own_noise(variances: list[float], at: int) -> None:
-    at %= len(variances)
-    before = noise_of_others([Wander(v) for v in variances], ASSUMED)
-    variances[at] = 1e6
-    assert noise_of_others([Wander(v) for v in variances], ASSUMED)[at].wander == pytest.approx(
-        before[at].wander, abs=0.1001
+    memory, at, everybody = (
+        memory_of(len(variances)),
+        at % len(variances),
+        np.arange(len(variances)),
     )
-    assert min(noise.wander for noise in before) >= ASSUMED.wander
+    memory.variances(0)[:] = variances
+    before = memory.wander_of_others(0, everybody)
+    memory.variances(0)[at] = 1e6
+    after = memory.wander_of_others(0, everybody)
+    assert after[at] == pytest.approx(before[at], abs=0.1001)
+    assert before.min() >= ASSUMED.wander
 
 
 @pytest.mark.parametrize("kind", ["usual", "heavy tail", "shared cores", "one always slower"])

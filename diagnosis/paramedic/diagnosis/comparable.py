@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.symptoms import JUDGED_METRICS
-
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from paramedic.diagnosis.picture import JobPicture
@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 _PROGRESS_METRIC = "step"
 
 
-def comparable_part(window: Window, picture: JobPicture, settings: StragglerSettings) -> Window:
-    """The window with everything masked that says nothing about how fast a rank works.
+def comparable_part(
+    window: Window,
+    picture: JobPicture,
+    settings: StragglerSettings,
+    judged: Collection[str] | None = None,
+) -> Window:
+    """The judged metrics (None: all), everything masked that says nothing about a rank's pace.
 
     Masked are slots of earlier stretches of training, slots in which the job was not training
     steadily, and values of a rank that has not made a step in the slot: they repeat its last step.
@@ -28,28 +33,32 @@ def comparable_part(window: Window, picture: JobPicture, settings: StragglerSett
     begun = picture.stretch(window.last_second)
     seconds = window.seconds
     fit = np.array(picture.fit_part(seconds, settings), dtype=np.bool_)
-    observed = window.observed & (fit & (np.array(seconds) >= begun))
-    return replace(window, observed=observed & _with_progress(window, observed)[:, None, :])
-
-
-def judged_part(window: Window) -> Window:
-    """The window with those metrics alone that a rank is judged by."""
-    kept = [at for at, metric in enumerate(window.metrics) if metric in JUDGED_METRICS]
+    fit &= np.array(seconds) >= begun
+    kept = [at for at, name in enumerate(window.metrics) if judged is None or name in judged]
+    # As they lie in memory: slot, metric, row.
+    observed = window.observed.T[:, kept]
+    observed &= _with_progress(window, fit)[:, None]
     return replace(
         window,
         metrics=tuple(window.metrics[at] for at in kept),
-        values=window.values[:, kept],
-        observed=window.observed[:, kept],
+        values=window.values.T[:, kept].T,
+        observed=observed.T,
     )
 
 
-def _with_progress(window: Window, observed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Per row and slot: no step number is known, or it is higher than in all slots before."""
+def _with_progress(window: Window, fit: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Per slot and row: the slot is fit, and no step number is known or it is a higher one.
+
+    Higher than in all fit slots before.
+    """
+    shape = (fit.size, len(window.rows))
     if _PROGRESS_METRIC not in window.metrics:
-        return np.ones((len(window.rows), observed.shape[2]), dtype=np.bool_)
+        return np.broadcast_to(fit[:, None], shape)
     at = window.metrics.index(_PROGRESS_METRIC)
-    known = observed[:, at]
-    steps = np.where(known, window.values[:, at], -np.inf)
-    before = np.full_like(steps, -np.inf)
-    before[:, 1:] = np.maximum.accumulate(steps, axis=1)[:, :-1]
-    return ~known | (steps > before)
+    known = window.observed.T[:, at] & fit[:, None]
+    steps = np.where(known, window.values.T[:, at], -np.inf)
+    before = np.maximum.accumulate(steps, axis=0)[:-1]
+    progress = fit[:, None] & ~known
+    progress[0] = fit[0]
+    progress[1:] |= steps[1:] > before
+    return progress

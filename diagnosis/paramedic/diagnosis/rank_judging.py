@@ -10,10 +10,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.comparable import comparable_part, judged_part
+from paramedic.diagnosis.comparable import comparable_part
 from paramedic.diagnosis.contract import Fault
 from paramedic.diagnosis.finding import moment
 from paramedic.diagnosis.slowness import finding_of
+from paramedic.diagnosis.symptoms import JUDGED_METRICS
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
@@ -106,8 +107,8 @@ class RankJudging:
         self, entity: Entity, second: int, windows: JobWindows, picture: JobPicture
     ) -> AnomalyScores:
         window = windows.window_until(entity, second)
-        fit = comparable_part(window, picture, self.settings)
-        return self.model.score(judged_part(fit) if entity is Entity.RANK else fit)
+        judged = JUDGED_METRICS if entity is Entity.RANK else None
+        return self.model.score(comparable_part(window, picture, self.settings, judged))
 
 
 def is_whole(window: Window) -> bool:

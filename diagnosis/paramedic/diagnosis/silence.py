@@ -17,7 +17,8 @@ from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Tier
 from paramedic.diagnosis.finding import Finding, moment
 
 if TYPE_CHECKING:
-    from paramedic.diagnosis.liveness import Liveness, ProcessSample, Pulse
+    from paramedic.diagnosis.liveness import Liveness, ProcessSample
+    from paramedic.diagnosis.pulses import Pulse
     from paramedic.diagnosis.settings import SilenceSettings
 
 _STOPPED = 0.5
@@ -34,6 +35,7 @@ _CONFIDENCE_CONFIRMED = {False: 0.99, True: 0.97}
 """Two independent channels over the whole time-out; early, two channels and the job's standstill
 over a shorter time."""
 _CONFIDENCE_LOST = 0.8
+_CANDIDATES = 5
 
 
 class _Confirmation(StrEnum):
@@ -64,12 +66,12 @@ class SilenceWatch:
         frontier = liveness.beat_frontier()
         if frontier is None:
             return []
-        return [
-            finding
-            for pulse in liveness.pulses.values()
-            if pulse.beats >= self.settings.beats_before_judged
-            and (finding := self._judge_one(pulse, liveness, frontier)) is not None
-        ]
+        settings = self.settings
+        silent = liveness.pulses.silent(
+            frontier, settings.early_silence_seconds, settings.beats_before_judged
+        )
+        found = (self._judge_one(pulse, liveness, frontier) for pulse in silent)
+        return [finding for finding in found if finding is not None]
 
     @property
     def beats_before(self) -> int:
@@ -87,6 +89,7 @@ class SilenceWatch:
         return fresh and pulse.in_a_row >= self.settings.beats_before_judged
 
     def _judge_one(self, pulse: Pulse, liveness: Liveness, frontier: int) -> Finding | None:
+        """Of a rank that was not heard for long enough to be decided on early."""
         silent_seconds = frontier - pulse.heard_at
         if silent_seconds >= self._timeout_seconds(pulse):
             confirmation = self._second_channel(pulse, liveness, frontier)
@@ -94,9 +97,7 @@ class SilenceWatch:
             if confirmation is None or (confirmation is _Confirmation.UNHEARD and not is_lost):
                 return None
             return _finding(pulse, liveness, frontier, Tier.HEARTBEAT, confirmation)
-        if silent_seconds >= self.settings.early_silence_seconds:
-            return self._judge_early(pulse, liveness, frontier)
-        return None
+        return self._judge_early(pulse, liveness, frontier)
 
     def _timeout_seconds(self, pulse: Pulse) -> float:
         """The time-out, or some beats where they are told of seldom."""
@@ -149,11 +150,11 @@ class SilenceWatch:
         progress = liveness.newest_progress()
         if progress is None or self._goes_on(liveness, frontier):
             return None
-        beating = [p for p in liveness.pulses.values() if p.beats]
-        silent = sum(frontier - one.heard_at >= self._timeout_seconds(one) for one in beating)
+        timeout = self.settings.heartbeat_timeout_seconds
+        silent, beating = liveness.pulses.count_silent(frontier, timeout, _FEWEST_BEATS)
         in_flight = _LONGEST_STEPS * liveness.usual_step_seconds + _LAST_STEP_SECONDS
         is_since = abs(progress - pulse.last_second) <= in_flight
-        return _Confirmation.STANDS if is_since and 3 * silent <= len(beating) else None
+        return _Confirmation.STANDS if is_since and 3 * silent <= beating else None
 
     def _goes_on(self, liveness: Liveness, frontier: int) -> bool:
         """Whether steps are made, in which every rank takes part: who is not heard is alive."""
@@ -206,8 +207,8 @@ def _finding(
 
 def longest_silence(liveness: Liveness, frontier: int) -> tuple[Candidate, ...]:
     """Everybody by seconds of silence, the longest first."""
-    ranked = sorted(liveness.pulses.values(), key=lambda pulse: (pulse.last_second, pulse.rank))
-    return tuple(Candidate(p.node, float(max(0, frontier - p.last_second))) for p in ranked[:5])
+    ranked = liveness.pulses.longest_silent(_CANDIDATES)
+    return tuple(Candidate(p.node, float(max(0, frontier - p.last_second))) for p in ranked)
 
 
 def _evidence(pulse: Pulse, liveness: Liveness, silent_seconds: int) -> tuple[Evidence, ...]:

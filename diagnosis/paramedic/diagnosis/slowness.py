@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from paramedic.diagnosis.settings import StragglerSettings
-    from paramedic.diagnosis.straggler import Slowness, Trail
+    from paramedic.diagnosis.straggler import Slowness
+    from paramedic.diagnosis.trails import Trail
     from paramedic.ingest.contract import EntityKey
     from paramedic.models.contract import AnomalyScores
 
@@ -65,14 +66,14 @@ def _confidence(slowness: Slowness, settings: StragglerSettings) -> float:
 def _summary(slowness: Slowness) -> str:
     trail, row = slowness.trail, slowness.row
     seconds = slowness.second - trail.onset_second + 1
-    value, level = trail.value.value, trail.peers.value
+    value, level = trail.value, trail.peers
     much = f"{value / level:.1f}× longer a step than" if level > 0 else f"{value:.3g} s against"
     text = (
         f"rank {row.index} on {row.node} {trail.symptom.wording} {much} its {slowness.peers} peers"
     )
     waiting = (
-        f", which wait {trail.peers_waited.value:.2f} s a step for it"
-        if trail.waiting.value < 0 and trail.peers_waited.value > trail.waited.value
+        f", which wait {trail.peers_waited:.2f} s a step for it"
+        if trail.waiting < 0 and trail.peers_waited > trail.waited
         else ""
     )
     return f"{text} ({value:.2f} s against {level:.2f} s, for {seconds} s){waiting}"
@@ -82,18 +83,18 @@ def _rank_evidence(trail: Trail) -> tuple[Evidence, ...]:
     since = moment(trail.onset_second)
     own = Evidence(
         trail.symptom.metric,
-        trail.value.value,
-        trail.peers.value,
-        round(trail.deviation.value, 2),
+        trail.value,
+        trail.peers,
+        round(trail.deviation, 2),
         since,
     )
-    if math.isnan(trail.waiting.value) or trail.waiting.value >= 0:
+    if math.isnan(trail.waiting) or trail.waiting >= 0:
         return (own,)
     waits_less = Evidence(
         WAITING_METRIC,
-        trail.waited.value,
-        trail.peers_waited.value,
-        round(trail.waiting.value, 2),
+        trail.waited,
+        trail.peers_waited,
+        round(trail.waiting, 2),
         since,
     )
     return (own, waits_less)

@@ -18,9 +18,10 @@ from paramedic.diagnosis.silence import SilenceWatch, longest_silence
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Verdict
-    from paramedic.diagnosis.liveness import Liveness, Pulse
+    from paramedic.diagnosis.liveness import Liveness
     from paramedic.diagnosis.pace import Pace
     from paramedic.diagnosis.settings import StandstillSettings
+    from paramedic.ingest.contract import NodeName
 
 _CONFIDENCE_SILENT = 0.97
 """Two channels agree over the whole time-out."""
@@ -78,9 +79,9 @@ class StandstillWatch:
         self, liveness: Liveness, pace: Pace, since: float, generation: int
     ) -> Finding | None:
         """What befalls all ranks at once, in a job that has been training `since` then."""
-        steady = [p for p in liveness.pulses.values() if p.beats >= self.silence.beats_before]
+        steady = liveness.pulses.steady(self.silence.beats_before)
         beat = liveness.ranks_reached()
-        if beat is None or 2 * len(steady) <= len(liveness.pulses):
+        if beat is None or 2 * steady <= len(liveness.pulses):
             return None
         claim = (
             self._silent(liveness, beat, since)
@@ -107,7 +108,7 @@ class StandstillWatch:
         seconds = min(now - max(beat, since), 2 * _rows_after(liveness, beat))
         if seconds < timeout:
             return None
-        pulses = list(liveness.pulses.values())
+        pulses = list(liveness.pulses)
         silent = sum(now - pulse.last_second >= timeout for pulse in pulses)
         still = sum(self.silence.is_still(pulse, liveness, now) for pulse in pulses)
         said = f"{_ranks(silent, len(pulses))} sent no heart-beat for {now - beat} s"
@@ -133,7 +134,8 @@ class StandstillWatch:
             settings.quiet_standstill_seconds, settings.busy_standstill_seconds
         ):
             return None
-        quiet = all(self._is_quiet(pulse, liveness, newest) for pulse in liveness.pulses.values())
+        nodes = liveness.pulses.seats.nodes
+        quiet = all(self._is_quiet(node, liveness, newest) for node in nodes)
         least = settings.quiet_standstill_seconds if quiet else settings.busy_standstill_seconds
         if stalled_seconds < max(least, settings.longest_pauses * pace.longest_pause_seconds):
             return None
@@ -148,11 +150,11 @@ class StandstillWatch:
             f" {doing}",
             _first_to_stop(liveness, now),
             "step",
-            max(pulse.step for pulse in liveness.pulses.values()),
+            liveness.pulses.highest_step(),
         )
 
-    def _is_quiet(self, pulse: Pulse, liveness: Liveness, since: int) -> bool:
-        used = [s.cpu_ratio for s in liveness.samples.get(pulse.node, ()) if s.second > since + 1]
+    def _is_quiet(self, node: NodeName, liveness: Liveness, since: int) -> bool:
+        used = [s.cpu_ratio for s in liveness.samples.get(node, ()) if s.second > since + 1]
         idle = self.silence.settings.idle_cpu_ratio
         return len(used) >= _SAMPLES_OF_QUIET and sum(used) / len(used) <= idle
 
@@ -175,7 +177,7 @@ class StandstillWatch:
 
 def _rows_after(liveness: Liveness, second: int) -> int:
     """The most rows that the operating system of any rank's node has sent since."""
-    nodes = {pulse.node for pulse in liveness.pulses.values()}
+    nodes = liveness.pulses.seats.nodes
     counts = (sum(s.second > second for s in liveness.samples.get(node, ())) for node in nodes)
     return max(counts, default=0)
 
@@ -195,7 +197,7 @@ def _first_to_stop(liveness: Liveness, now: int) -> tuple[Candidate, ...]:
     """Everybody by seconds since the last step, the longest first."""
     ranked = sorted(
         (-(now - pulse.progressed_second), pulse.rank, pulse.node)
-        for pulse in liveness.pulses.values()
+        for pulse in liveness.pulses
         if pulse.progressed_second is not None and math.isfinite(pulse.step)
     )
     return tuple(Candidate(node, float(-seconds)) for seconds, _, node in ranked[:_CANDIDATES])

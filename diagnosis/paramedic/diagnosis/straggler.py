@@ -7,15 +7,15 @@ in collectives is waiting, which marks the victims.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.noise import Wander, noise_of_others
+from paramedic.diagnosis.noise import NoiseMemory
 from paramedic.diagnosis.sequential import Noise, decision_level
 from paramedic.diagnosis.symptoms import SYMPTOMS, WAITING_METRIC, Symptom
+from paramedic.diagnosis.trails import LANES, Trail, Trails
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,75 +25,6 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.settings import StragglerSettings
     from paramedic.ingest.contract import EntityKey, NodeName
     from paramedic.models.contract import AnomalyScores
-
-
-_SLOW_SLOT_UNDOES = 2
-"""Noise makes one slot in six of a healthy rank look slow; a run without any would hardly come."""
-
-
-@dataclass(slots=True)
-class Mean:
-    """A running mean that passes over what was not observed."""
-
-    total: float = 0.0
-    count: int = 0
-
-    def add(self, value: float) -> None:
-        """Take a value in, unless it is NaN."""
-        if not math.isnan(value):
-            self.total += value
-            self.count += 1
-
-    @property
-    def value(self) -> float:
-        """The mean, NaN before the first value."""
-        return self.total / self.count if self.count else math.nan
-
-
-class _Seen(NamedTuple):
-    """One rank in one slot; NaN for what was not observed."""
-
-    value: float
-    peers: float
-    deviation: float
-    waiting: float
-    waited: float
-    peers_waited: float
-
-
-@dataclass(slots=True)
-class Trail:
-    """The evidence against one rank by one symptom, since it last stood at zero."""
-
-    symptom: Symptom
-    score: float = 0.0
-    level: float = 0.0
-    """What would have decided in the newest slot."""
-    onset_second: int = 0
-    healthy_slots: int = 0
-    """Slots without slowness; a slow one takes two of them back."""
-    value: Mean = field(default_factory=Mean)
-    peers: Mean = field(default_factory=Mean)
-    deviation: Mean = field(default_factory=Mean)
-    waiting: Mean = field(default_factory=Mean)
-    """Deviation of the time in collectives over the same slots."""
-    waited: Mean = field(default_factory=Mean)
-    peers_waited: Mean = field(default_factory=Mean)
-
-    def take(self, seen: _Seen) -> None:
-        """Add what was seen of the rank in a slot to the means."""
-        self.value.add(seen.value)
-        self.peers.add(seen.peers)
-        self.deviation.add(seen.deviation)
-        self.waiting.add(seen.waiting)
-        self.waited.add(seen.waited)
-        self.peers_waited.add(seen.peers_waited)
-
-    def begin(self, second: int) -> None:
-        """Evidence leaves zero in this slot."""
-        self.onset_second = second
-        self.value, self.peers, self.deviation = Mean(), Mean(), Mean()
-        self.waiting, self.waited, self.peers_waited = Mean(), Mean(), Mean()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +48,17 @@ class _Slot:
 
     scores: AnomalyScores
 
-    def seen(self, metric: str) -> list[_Seen]:
-        """Every rank by this metric. All at once: a number taken out of an array is slow."""
-        columns = [
-            column(name).tolist()
-            for name in (metric, WAITING_METRIC)
-            for column in (self.value, self.peers, self.deviation)
-        ]
-        value, peers, deviation, waited, peers_waited, waiting = columns
-        return list(map(_Seen, value, peers, deviation, waiting, waited, peers_waited))
+    def seen(self, metric: str, which: NDArray[np.intp]) -> NDArray[np.float64]:
+        """What is seen of these ranks by this metric, (one of `Seen`, rank)."""
+        columns = (
+            self.value(metric),
+            self.peers(metric),
+            self.deviation(metric),
+            self.deviation(WAITING_METRIC),
+            self.value(WAITING_METRIC),
+            self.peers(WAITING_METRIC),
+        )
+        return np.stack([column[which] for column in columns])
 
     def deviation(self, metric: str) -> NDArray[np.float64]:
         return self._column(self.scores.deviation, metric)
@@ -144,97 +77,123 @@ class _Slot:
 
 
 class StragglerWatch:
-    """The sequential tests of one job's ranks."""
+    """The sequential tests of one job's ranks.
+
+    Whoever is not heard of any more stays until the next restart.
+    """
 
     def __init__(self, settings: StragglerSettings) -> None:
         self._settings = settings
-        self._trails: dict[tuple[EntityKey, str], Trail] = {}
-        self._wanders: dict[tuple[EntityKey, str], Wander] = {}
+        self._trails = Trails(settings.healthy_slots_to_resolve)
+        self._noise = NoiseMemory(Noise.correlated(settings.noise_correlation))
+        self._rows: tuple[EntityKey, ...] = ()
+        """Whose trails and noise these are, in the order in which they came."""
+        self._met: tuple[EntityKey, ...] = ()
+        self._places = np.zeros(0, np.intp)
+        """Where those who were met last are among the rows."""
 
     def restart(self) -> None:
         """Forget all evidence: ranks have moved, nothing of before speaks of now.
 
         What is known of the noise of those who stay is kept.
         """
-        self._wanders = {row: w for row, w in self._wanders.items() if row in self._trails}
-        for wander in self._wanders.values():
-            wander.restart()
+        stays = self._trails.known & self._noise.known
         self._trails.clear()
+        self._noise.restart(stays)
+        some = np.flatnonzero(stays.any(axis=0)).tolist()
+        self._arrange(tuple(self._rows[at] for at in some))
 
     def weigh(self, scores: AnomalyScores) -> list[Slowness]:
         """Add a slot to the evidence; returns the ranks whose evidence has reached the level."""
+        self._meet(scores.rows)
         slot = _Slot(scores)
         return [
             slowness
-            for symptom in SYMPTOMS
-            for slowness in self._weigh_symptom(symptom, slot)
+            for lane in range(len(SYMPTOMS))
+            for slowness in self._weigh_symptom(lane, slot)
             if not self._is_victim(slowness.trail)
         ]
 
     def suspicion(self) -> dict[EntityKey, float]:
-        """The strongest evidence against each rank."""
-        found: dict[EntityKey, float] = {}
-        for (row, _), trail in self._trails.items():
-            found[row] = max(found.get(row, 0.0), trail.score)
-        return found
+        """The strongest evidence against each rank, where there is any."""
+        strongest = self._trails.scores.max(axis=0)
+        suspects = np.flatnonzero(strongest > 0)
+        found = zip(suspects.tolist(), strongest[suspects].tolist(), strict=True)
+        return {self._rows[at]: score for at, score in found}
 
     def trails_of(self, node: NodeName) -> list[tuple[EntityKey, Trail]]:
         """The evidence against each rank of the node, by each symptom."""
-        return [(row, trail) for (row, _), trail in self._trails.items() if row.node == node]
+        known = self._trails.known
+        return [
+            (self._rows[at], self._trails.trail(lane, at))
+            for lane in range(len(SYMPTOMS))
+            for at in self._of(node)
+            if known[lane, at]
+        ]
 
     def is_well(self, node: NodeName) -> bool:
         """Whether the node's ranks were without slowness for long enough, by every symptom."""
-        trails = [trail for (owner, _), trail in self._trails.items() if owner.node == node]
-        enough = self._settings.healthy_slots_to_resolve
-        return bool(trails) and all(trail.healthy_slots >= enough for trail in trails)
+        here = self._of(node)
+        slots = self._trails.healthy_slots[:, here][self._trails.known[:, here]]
+        return slots.size > 0 and bool((slots >= self._settings.healthy_slots_to_resolve).all())
 
-    def _level(self, ranks: int, noise: Noise) -> float:
-        settings = self._settings
-        tests = ranks * len(SYMPTOMS)
-        return decision_level(settings.false_alarms_per_job_day, tests, settings.allowance, noise)
+    def _of(self, node: NodeName) -> list[int]:
+        return [at for at, row in enumerate(self._rows) if row.node == node]
 
-    def _weigh_symptom(self, symptom: Symptom, slot: _Slot) -> Iterator[Slowness]:
+    def _meet(self, rows: tuple[EntityKey, ...]) -> None:
+        """Find the places of these rows; newcomers come last."""
+        if rows is self._met:
+            return
+        self._arrange(tuple(dict.fromkeys((*self._rows, *rows))))
+        places = {row: at for at, row in enumerate(self._rows)}
+        self._places = np.array([places[row] for row in rows], np.intp)
+        self._met = rows
+
+    def _arrange(self, rows: tuple[EntityKey, ...]) -> None:
+        self._trails.arrange(rows)
+        self._noise.arrange(rows, LANES)
+        self._rows, self._met = rows, ()
+
+    def _weigh_symptom(self, lane: int, slot: _Slot) -> Iterator[Slowness]:
         """Adds the slot to the evidence of those observed in it, and yields who reaches the level.
 
         Nobody else is accused by it: whoever was not observed may have left.
         """
+        symptom, rows, second = SYMPTOMS[lane], slot.scores.rows, slot.scores.second
         deviation = symptom.worse * slot.deviation(symptom.metric)
-        if self._is_turmoil(deviation):
+        here = np.flatnonzero(~np.isnan(deviation))
+        if not here.size or self._is_turmoil(deviation[here]):
             return
-        rows, second, seen = slot.scores.rows, slot.scores.second, slot.seen(symptom.metric)
-        increments = self._increments(symptom, deviation, slot).tolist()
-        peers = sum(not math.isnan(one.value) for one in seen) - 1
-        levels: dict[Noise, float] = {}
-        for at, noise in self._noises(symptom, deviation, slot):
-            if noise not in levels:
-                levels[noise] = self._level(len(rows), noise)
-            trail = self._trails.get((rows[at], symptom.metric))
-            if trail is None:
-                trail = self._trails[rows[at], symptom.metric] = Trail(symptom)
-            trail.level = levels[noise]
-            self._add(trail, increments[at], levels[noise], second)
-            trail.take(seen[at])
-            if trail.score >= levels[noise]:
-                yield Slowness(rows[at], trail, levels[noise], noise, second, peers)
+        wander = self._wander(lane, here, deviation[here])
+        levels = self._levels(wander, len(rows))
+        added = self._increments(symptom, deviation, slot)[here]
+        seen = slot.seen(symptom.metric, here)
+        scores = self._trails.add(lane, self._places[here], added, levels, seen, second)
+        peers = int(np.count_nonzero(~np.isnan(slot.value(symptom.metric)))) - 1
+        for at in np.flatnonzero(scores >= levels).tolist():
+            trail = self._trails.trail(lane, int(self._places[here[at]]))
+            noise = Noise(float(wander[at]))
+            yield Slowness(rows[here[at]], trail, trail.level, noise, second, peers)
 
-    def _noises(
-        self, symptom: Symptom, deviation: NDArray[np.float64], slot: _Slot
-    ) -> Iterator[tuple[int, Noise]]:
+    def _wander(
+        self, lane: int, here: NDArray[np.intp], deviation: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """The noise to judge each observed rank by; the slot is added to what is measured."""
-        least = Noise.correlated(self._settings.noise_correlation)
         limit = self._settings.largest_deviation
-        clipped = np.clip(deviation, -limit, limit).tolist()
-        known = np.flatnonzero(~np.isnan(deviation)).tolist()
-        keys = [(slot.scores.rows[at], symptom.metric) for at in known]
-        wanders = [self._wanders.setdefault(key, Wander(least.wander**2)) for key in keys]
-        for at, wander in zip(known, wanders, strict=True):
-            wander.add(clipped[at])
-        return zip(known, noise_of_others(wanders, least), strict=True)
+        self._noise.add(lane, self._places[here], np.clip(deviation, -limit, limit))
+        return self._noise.wander_of_others(lane, self._places[here])
+
+    def _levels(self, wander: NDArray[np.float64], ranks: int) -> NDArray[np.float64]:
+        """The level for each noise, of which there are few: they are rounded."""
+        settings, tests = self._settings, ranks * len(SYMPTOMS)
+        found, which = np.unique(wander, return_inverse=True)
+        rate, allowance = settings.false_alarms_per_job_day, settings.allowance
+        levels = [decision_level(rate, tests, allowance, Noise(one)) for one in found.tolist()]
+        return np.array(levels)[which]
 
     def _is_turmoil(self, deviation: NDArray[np.float64]) -> bool:
-        known = deviation[~np.isnan(deviation)]
-        far_out = np.count_nonzero(np.abs(known) >= self._settings.turmoil_deviation)
-        return bool(2 * far_out > known.size)
+        far_out = np.count_nonzero(np.abs(deviation) >= self._settings.turmoil_deviation)
+        return bool(2 * far_out > deviation.size)
 
     def _increments(
         self, symptom: Symptom, deviation: NDArray[np.float64], slot: _Slot
@@ -251,15 +210,6 @@ class StragglerWatch:
         added = np.clip(deviation, -limit, limit) - self._settings.allowance
         return np.where(matters | np.isnan(added), added, np.minimum(added, 0.0))
 
-    def _add(self, trail: Trail, increment: float, level: float, second: int) -> None:
-        change = 1 if increment <= 0 else -_SLOW_SLOT_UNDOES
-        enough = self._settings.healthy_slots_to_resolve
-        trail.healthy_slots = min(enough, max(0, trail.healthy_slots + change))
-        if trail.score == 0.0 and increment > 0:
-            trail.begin(second)
-        # Twice the level is kept at most, so that a rank that recovers is clear in finite time.
-        trail.score = min(2 * level, max(0.0, trail.score + increment))
-
     def _is_victim(self, trail: Trail) -> bool:
         """Whether the rank has itself been waiting for others; unknown counts as no."""
-        return trail.waiting.value > self._settings.longest_wait_deviation
+        return trail.waiting > self._settings.longest_wait_deviation

@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 
     from paramedic.ingest.contract import Window
 
+    Cells = NDArray[np.float64]
+
 _LARGEST_SHARE = 1e6
 """Where the peers stand at zero, any difference is boundless; this keeps it a number."""
+_SMALLEST = float(np.finfo(np.float64).tiny)
+_APART = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,73 +63,124 @@ class PeerDeviationConfig:
             )
 
     def build(self) -> PeerDeviation:
-        """The model with these settings. It keeps no state."""
+        """The model with these settings."""
         return PeerDeviation(self)
 
 
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    """The values of a window and the peers' level of each, (slot, metric, row)."""
+
+    first_second: int
+    values: Cells
+    levels: Cells
+
+
 class PeerDeviation:
-    """Scores the newest slot of a window against the peers (a PatternModel)."""
+    """Scores the newest slot of a window against the peers (a PatternModel).
+
+    It keeps the levels of the last window, of which the next one has most slots; what they are
+    does not depend on what is kept.
+    """
 
     name = "peer_deviation"
 
     def __init__(self, config: PeerDeviationConfig) -> None:
         self.config = config
+        self._last: _Levels | None = None
 
     def score(self, window: Window) -> AnomalyScores:
         """Deviations of the newest slot; NaN where the row or its peers were not observed."""
-        usable = window.observed & np.isfinite(window.values)
-        # Rows last: the medians over rows then run along contiguous memory.
-        known = np.where(usable, window.values, np.nan).transpose(1, 2, 0)
-        values = np.ascontiguousarray(known, np.float64)
-        level = leave_one_out_median(values)
-        shares = self._without_steady_part(_share_of_level(values, level))
-        deviation = shares[:, -1] / self._scale(shares)
+        newest = _values(window, slice(-1, None))
+        level = np.full_like(newest, np.nan)
+        deviation = level[-1]
+        if not np.isnan(newest).all():
+            known = self._levels(window)
+            level = known.levels[-1:]
+            if not np.isnan(level).all():
+                deviation = self._deviation(known)
         return AnomalyScores(
             second=window.last_second,
             rows=window.rows,
             metrics=window.metrics,
-            deviation=np.clip(deviation, -self.config.limit, self.config.limit).T,
-            value=values[:, -1].T,
-            peers=level[:, -1].T,
+            deviation=deviation.T,
+            value=newest[-1].T,
+            peers=level[-1].T,
         )
 
-    def _without_steady_part(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Takes off what a row has long been different by, within the forgiven share."""
-        older = shares[:, : max(0, shares.shape[1] - self.config.recent_slots)]
-        if older.shape[1] < self.config.fewest_slots:
-            return shares
-        steady = self._median_of_enough(older)
-        forgiven = np.clip(steady, -self.config.forgiven_share, self.config.forgiven_share)
-        return shares - np.nan_to_num(forgiven)[:, None, :]
+    def _levels(self, window: Window) -> _Levels:
+        """What has not changed since the last window keeps its level."""
+        values = _values(window, slice(None))
+        levels, is_new = np.empty_like(values), np.ones(len(values), np.bool_)
+        last = self._last
+        moved = 0 if last is None else (window.first_second - last.first_second)
+        moved //= window.slot_seconds
+        if last is not None and last.values.shape == values.shape and 0 <= moved < len(values):
+            kept = len(values) - moved
+            levels[:kept] = last.levels[moved:]
+            # As whole numbers, by which NaN is equal to itself.
+            is_other = last.values[moved:].view(np.int64) != values[:kept].view(np.int64)
+            is_new[:kept] = is_other.any(axis=(1, 2))
+        levels[is_new] = leave_one_out_median(values[is_new])
+        self._last = _Levels(window.first_second, values, levels)
+        return self._last
 
-    def _scale(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _deviation(self, known: _Levels) -> Cells:
+        """Of the newest slot, in which there is something, (metric, row)."""
+        told = np.flatnonzero(~np.isnan(known.levels).all(axis=(1, 2)))
+        shares = _shares_of_level(known.values[told], known.levels[told])
+        older = np.searchsorted(told, len(known.values) - self.config.recent_slots)
+        if older >= self.config.fewest_slots:
+            shares -= self._forgiven(shares[..., :older])[..., None]
+        deviation: Cells = shares[..., -1] / self._scale(np.abs(shares))
+        return np.clip(deviation, -self.config.limit, self.config.limit)
+
+    def _forgiven(self, older: Cells) -> Cells:
+        """What a row has long been different by, up to a limit."""
+        most = self.config.forgiven_share
+        return np.nan_to_num(np.clip(self._median_of_enough(older), -most, most))
+
+    def _scale(self, sizes: Cells) -> Cells:
         """The usual spread of the other rows, or their spread in this very slot if that is wider.
 
         The latter keeps a second in which everything is in turmoil from accusing anybody; it is
         bounded, so that two slow rows among four do not hide each other.
         """
-        usual = leave_one_out_median(self._median_of_enough(np.abs(shares)))
-        now: NDArray[np.float64] = leave_one_out_median(np.abs(shares[:, -1]))
+        spreads = np.stack((self._median_of_enough(sizes), sizes[..., -1]))
+        usual, now = leave_one_out_median(spreads)
         floor = self.config.floor_share / TO_STANDARD_DEVIATION
         usual = np.maximum(usual, floor)
         widened = np.minimum(np.nan_to_num(now), usual * self.config.largest_widening)
-        return TO_STANDARD_DEVIATION * np.maximum(usual, widened)
+        scale: Cells = TO_STANDARD_DEVIATION * np.maximum(usual, widened)
+        return scale
 
-    def _median_of_enough(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _median_of_enough(self, by_row: Cells) -> Cells:
         """Median over the slots, per metric and row; NaN where too few slots were observed."""
-        by_row = np.ascontiguousarray(shares.transpose(0, 2, 1))
-        enough = np.count_nonzero(~np.isnan(by_row), axis=-1) >= self.config.fewest_slots
+        unknown = np.count_nonzero(np.isnan(by_row), axis=-1)
+        enough = by_row.shape[-1] - unknown >= self.config.fewest_slots
         return np.where(enough, median_over_time(by_row), np.nan)
 
 
-def _share_of_level(values: NDArray[np.float64], level: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The residual as a share of the peers' level now, or of their mean level if that is higher."""
+def _values(window: Window, slots: slice) -> Cells:
+    """(slot, metric, row), as they lie in memory; NaN where nothing usable was observed."""
+    values = np.array(window.values.T[slots], np.float64, order="C")
+    values[~(window.observed.T[slots] & np.isfinite(values))] = np.nan
+    return values
+
+
+def _shares_of_level(values: Cells, level: Cells) -> Cells:
+    """The residual as a share of the peers' level now, or of their mean level if that is higher.
+
+    From (slot, metric, row) to (metric, row, slot).
+    """
     size = np.abs(level)
-    known = np.count_nonzero(~np.isnan(size), axis=1, keepdims=True)
-    mean = np.nansum(size, axis=1, keepdims=True) / np.maximum(known, 1)
-    yardstick = np.maximum(size, mean)
-    residual = values - level
-    boundless = np.abs(residual) >= yardstick * _LARGEST_SHARE
-    shares = residual / np.where(boundless, 1.0, yardstick)
-    at_the_limit = np.where(residual == 0, 0.0, np.sign(residual) * _LARGEST_SHARE)
-    return np.where(boundless, at_the_limit, shares)
+    known = np.count_nonzero(~np.isnan(size), axis=0)
+    mean = np.nansum(size, axis=0) / np.maximum(known, 1)
+    yardstick = np.maximum(np.maximum(size, mean, out=size), _SMALLEST, out=size)
+    slots, metrics, rows = values.shape
+    # With lines that are a power of two apart, all of a row's slots would share one cache line.
+    shares = np.empty((slots, metrics, rows + _APART))[..., :rows]
+    with np.errstate(over="ignore"):  # where the peers stand at zero
+        np.divide(values - level, yardstick, out=shares)
+    np.clip(shares, -_LARGEST_SHARE, _LARGEST_SHARE, out=shares)
+    return np.ascontiguousarray(shares.transpose(1, 2, 0))

@@ -11,7 +11,8 @@ from paramedic.diagnosis.finding import moment
 from paramedic.ingest.contract import Entity, EntityKey
 
 if TYPE_CHECKING:
-    from paramedic.diagnosis.liveness import Liveness, Pulse
+    from paramedic.diagnosis.liveness import Liveness
+    from paramedic.diagnosis.pulses import Pulse
     from paramedic.diagnosis.silence import SilenceWatch
     from paramedic.ingest.contract import NodeName
 
@@ -21,7 +22,7 @@ _UNIT = "s"
 
 def of_beats(node: NodeName, liveness: Liveness, silence: SilenceWatch) -> Iterator[Standing]:
     """The silence of each rank on the node."""
-    pulses = [one for one in liveness.pulses.values() if one.node == node]
+    pulses = [one for one in liveness.pulses if one.node == node]
     for pulse in sorted(pulses, key=lambda one: one.rank):
         yield _of_pulse(pulse, liveness, silence)
     if not pulses:

@@ -16,7 +16,8 @@ from paramedic.ingest.contract import Entity, EntityKey
 if TYPE_CHECKING:
     from paramedic.diagnosis.picture import JobPicture
     from paramedic.diagnosis.settings import StragglerSettings
-    from paramedic.diagnosis.straggler import StragglerWatch, Trail
+    from paramedic.diagnosis.straggler import StragglerWatch
+    from paramedic.diagnosis.trails import Trail
     from paramedic.ingest.contract import NodeName
 
 
@@ -57,9 +58,9 @@ class RankEvidence:
     def _what(self, trail: Trail) -> str:
         if trail.score == 0:
             return f"it {trail.symptom.wording} no longer than its peers"
-        value, peers = trail.value.value, trail.peers.value
+        value, peers = trail.value, trail.peers
         measure = measure_of(trail.symptom.metric, max(value, peers))
         words = f"{measure.text(value)} a step against {measure.text(peers)} of its peers"
-        if trail.waiting.value > self.settings.longest_wait_deviation:
+        if trail.waiting > self.settings.longest_wait_deviation:
             return f"{words}; it waits for others itself, so it counts as a victim"
         return words
