@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 from diagnosis.known_errors.telling import START, Told, event, name, xid
 from paramedic.diagnosis.contract import Fault, RecommendedAction, Scope, Severity, Status
 from paramedic.ingest.contract import EventKind
 
 ASKED = "gpu_recovery_action"
 PENDING, FAILED = "gpu_row_remap_pending", "gpu_row_remap_failed"
+XID, HEALTH = "gpu_xid", "gpu_health"
 COUNT = "gpu_ecc_uncorrectable_total"
 
 
@@ -111,3 +114,62 @@ def test_growth_begins_anew_after_a_quiet_time() -> None:
     told.show(COUNT, 700, {(0, 0): 2.0})
     (fired,) = told.show(COUNT, 701, {(0, 0): 3.0})
     assert (fired.status, fired.severity) == (Status.FIRING, Severity.P2)
+
+
+def test_a_health_check_that_fails_asks_for_a_test_and_one_that_warns_for_nothing() -> None:
+    told = Told()
+    assert told.show(HEALTH, 0, {(1, 2): 10.0}) == []
+    (failed,) = told.show(HEALTH, 1, {(1, 2): 20.0})
+    assert (failed.severity, failed.gpu) == (Severity.P1, 2)
+    assert failed.action.recommended is RecommendedAction.RUN_TEST
+    (resolved,) = told.show(HEALTH, 2, {})
+    assert resolved.status is Status.RESOLVED
+
+
+def test_a_card_that_amds_exporter_calls_unhealthy_is_named_by_amds_advice() -> None:
+    (fired,) = Told().show("gpu_unhealthy", 0, {(0, 3): 1.0})
+    assert (fired.node, fired.gpu, fired.severity) == (name(0), 3, Severity.P1)
+    assert fired.action.reason.startswith("AMD: ")
+
+
+def test_a_gauge_that_changes_tells_a_code_at_once_and_only_once() -> None:
+    told = Told()
+    assert told.show(XID, 0, {(1, 2): 63.0}) == []
+    (fired,) = told.show(XID, 1, {(1, 2): 79.0})
+    assert (fired.node, fired.gpu, fired.fault) == (name(1), 2, Fault.GPU_CARD_DROP)
+    assert fired.detected_at.timestamp() == START + 1
+    assert [told.show(XID, at, {(1, 2): 79.0}) for at in range(2, 9)] == [[]] * 7
+
+
+def test_a_code_that_stood_at_the_start_is_history_and_a_hole_brings_it_back_as_nothing_new() -> (
+    None
+):
+    told = Told()
+    for at, code in enumerate((95.0, 95.0, math.nan, math.nan, 95.0)):
+        assert told.show(XID, at, {(0, 0): code}) == []
+
+
+def test_the_same_code_is_new_after_the_gauge_was_seen_empty() -> None:
+    told = Told()
+    for at, code in enumerate((95.0, 0.0)):
+        assert told.show(XID, at, {(0, 0): code}) == []
+    assert len(told.show(XID, 2, {(0, 0): 95.0})) == 1
+
+
+@pytest.mark.parametrize(("watched", "verdicts"), [(59, 0), (60, 1)])
+def test_the_first_code_of_a_gpu_is_new_when_it_was_long_watched_without_one(
+    watched: int, verdicts: int
+) -> None:
+    told = Told()
+    nothing = dict.fromkeys(((n, g) for n in range(3) for g in range(4)), math.nan)
+    told.show("gpu_power_watts", 0, {})
+    assert len(told.show(XID, watched, nothing | {(1, 1): 119.0})) == verdicts
+
+
+@pytest.mark.parametrize("sticky", [True, False])
+def test_a_gauge_says_nothing_new_of_what_an_event_has_told(sticky: bool) -> None:
+    told = Told()
+    told.show(XID, 0, {})
+    heard = told.hear(xid(95, 1, sticky=sticky))
+    assert len(heard) == (0 if sticky else 1)
+    assert told.show(XID, 1, {(1, 2): 95.0}) == []

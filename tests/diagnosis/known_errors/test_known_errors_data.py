@@ -82,5 +82,6 @@ def test_only_hardware_and_drivers_can_be_a_p1() -> None:
 
 
 def test_every_entry_says_where_it_is_from_and_ends_its_meaning() -> None:
-    assert {one.source for one in ENTRIES} == {"xid-catalogue", "fabric-manager", "dcgm"}
+    sources = {one.source for one in ENTRIES}
+    assert sources == {"xid-catalogue", "fabric-manager", "dcgm", "amd"}
     assert [one.key for one in ENTRIES if not one.meaning.endswith(".")] == []

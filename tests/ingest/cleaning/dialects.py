@@ -32,7 +32,8 @@ class Said:
         """The canonical value as a sample of this dialect."""
         labels = GPU_LABELS[self.exported.dialect].format(gpu=gpu, node=node)
         labels += _MORE_LABELS.get(self.exported.name, "")
-        return f"{self.exported.name}{{{labels}}} {value / self.exported.factor!r}\n"
+        told = 1 - value if self.exported.metric.is_complement else value
+        return f"{self.exported.name}{{{labels}}} {told / self.exported.factor!r}\n"
 
 
 def gpu_dialects() -> dict[str, dict[str, Said]]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.known_errors.report import Place, Report
 
 _EVIDENCE = 8
+_MAKERS = {"amd": "AMD"}
+"""Whose advice it is, by the source of the entry."""
 
 
 def judge_reports(reports: Iterable[Report], place: Place, generation: int) -> Finding | None:
@@ -70,7 +72,8 @@ def _phase(telling: Sequence[Report]) -> Phase:
 
 def _recommendation(decider: Report) -> Recommendation:
     known = _known(decider)
-    who = "the driver asks for it" if decider.is_drivers_word else "NVIDIA"
+    maker = _MAKERS.get(known.source, "NVIDIA")
+    who = "the driver asks for it" if decider.is_drivers_word else maker
     return Recommendation(known.action, f"{who}: {known.nvidia}")
 
 

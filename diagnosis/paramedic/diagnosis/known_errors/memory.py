@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.known_errors.gauge import XidGauge
 from paramedic.diagnosis.known_errors.report import Place, Report
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ class KnownErrorMemory:
     """The reports that count; everything a detector keeps of known errors."""
 
     _reports: dict[NodeName, dict[Place, dict[str, Report]]] = field(default_factory=dict)
+    gauge: XidGauge = field(default_factory=XidGauge)
     _growths: dict[tuple[Place, str], float] = field(default_factory=dict)
 
     def add(self, report: Report) -> bool:
@@ -42,6 +44,10 @@ class KnownErrorMemory:
     def places(self, node: NodeName) -> Mapping[Place, Mapping[str, Report]]:
         """What was told of a node and its GPUs."""
         return self._reports.get(node, {})
+
+    def has_told(self, report: Report) -> bool:
+        """Whether the same was told of this place lately, in whatever way."""
+        return report.label in self.places(report.place.node).get(report.place, {})
 
     def nodes(self) -> tuple[NodeName, ...]:
         """Of whom something was told."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from paramedic.diagnosis.contract import RecommendedAction, Severity
@@ -107,18 +107,25 @@ def report_of_event(event: Event, known_errors: KnownErrors) -> Report | None:
     if isinstance(asked, int) and kind is Kind.XID:
         place = Place(event.node, event.gpu)
         return report_of_recovery(place, asked, event.timestamp, known_errors)
+    place, word = Place(event.node, event.gpu), event.details.get("severity")
+    told = report_of_code(kind, place, code, event.timestamp, known_errors, word)
+    return replace(told, severity=None) if event.details.get("sticky") is True else told
+
+
+def report_of_code(
+    kind: Kind,
+    place: Place,
+    code: int,
+    at: datetime,
+    known_errors: KnownErrors,
+    word: object = None,
+) -> Report:
+    """What a code tells that is new; `word` is what the driver's own line calls it."""
     known = known_errors.find(kind, code)
     concerns_node = known is not None and known.concerns is Concern.NODE
-    severity = None if known is None else known.severity_for(event.details.get("severity"))
-    return Report(
-        place=Place(event.node, None if concerns_node else event.gpu),
-        metric=kind.value,
-        value=float(code),
-        known=known,
-        severity=None if event.details.get("sticky") is True else severity,
-        at=event.timestamp,
-        first=event.timestamp,
-    )
+    severity = None if known is None else known.severity_for(word)
+    whose = Place(place.node, None) if concerns_node else place
+    return Report(whose, kind.value, float(code), known, severity, at, at)
 
 
 def report_of_recovery(

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.cards import is_return
 from paramedic.diagnosis.contract import Fault, Phase, Tier
 from paramedic.diagnosis.finding import Subject, Trouble, moment
+from paramedic.diagnosis.known_errors.entry import Kind
 from paramedic.diagnosis.known_errors.judging import judge_reports
 from paramedic.diagnosis.known_errors.metrics import MetricRules
-from paramedic.diagnosis.known_errors.report import Place, report_of_event
+from paramedic.diagnosis.known_errors.report import Place, report_of_code, report_of_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -79,6 +80,15 @@ class KnownErrorWatch:
             whole = memory.grow(place, metric, growth)
             report = self._rules.grown(place, metric, whole, moment(window.last_second))
             if report is not None:
+                yield report
+        yield from self._shown_codes(window, memory)
+
+    def _shown_codes(self, window: Window, memory: KnownErrorMemory) -> Iterator[Report]:
+        """Codes that the gauge shows newly, unless an event has told of them."""
+        at = moment(window.last_second)
+        for place, code in memory.gauge.news(window):
+            report = report_of_code(Kind.XID, place, code, at, self._known_errors)
+            if not memory.has_told(report):
                 yield report
 
     def _judge(
