@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.admission import Admission
 from paramedic.diagnosis.application.settings import ApplicationSettings
 from paramedic.diagnosis.application.watch import ApplicationWatch
-from paramedic.diagnosis.contract import Fault
+from paramedic.diagnosis.contract import Fault, Tier
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.downfall import Around, Downfall
 from paramedic.diagnosis.exits import ending_of
 from paramedic.diagnosis.explanation.inspecting import Inspection
 from paramedic.diagnosis.explanation.ranks import RankEvidence
 from paramedic.diagnosis.finding import Trouble, moment
+from paramedic.diagnosis.flight_recorder.watch import JobNow, RecorderWatch
 from paramedic.diagnosis.freed_memory import FreedMemory
 from paramedic.diagnosis.history.fleet import FleetHistory
 from paramedic.diagnosis.history.settings import HistorySettings
@@ -147,6 +148,7 @@ class DetectorState:
     memory: FreedMemory = field(default_factory=FreedMemory)
     told: KnownErrorMemory = field(default_factory=KnownErrorMemory)
     """What drivers and counters told of known errors."""
+    recorder: RecorderWatch = field(default_factory=RecorderWatch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,8 @@ class JobDetector:
         verdicts = [*self._judge_silence(), *self._judge_job(batch.second), *self._judge_sight()]
         if self._state.downfall.endings:
             verdicts.extend(self._state.downfall.tick(self._state.sight.head, self._around()))
+        if self._state.recorder.held or self._state.docket.open:
+            verdicts.extend(self._judge_recorder())
         verdicts.extend(self._state.history.see(batch, self._state.docket))
         for second in self._windows.advance(arrived_seconds):
             verdicts.extend(self._judge_slot(second))
@@ -264,6 +268,7 @@ class JobDetector:
             return docket.close(event.timestamp)
         fired = () if ending is None else self._state.downfall.hear(ending, self._around())
         lost = self._judge_sight() if self._state.sight.record(event) else ()
+        self._state.recorder.hear(event)
         is_aside = event.node in picture.in_maintenance(event.timestamp.timestamp())
         told = () if is_aside else self._known_errors.hear(event, self._state.told, picture, docket)
         return (
@@ -271,6 +276,7 @@ class JobDetector:
             *judge_machine_event(event, picture, docket),
             *told,
             *lost,
+            *self._judge_recorder(),
             *self._state.application.hear(event, picture, docket),
             *docket.clear_after_recovery(picture),
         )
@@ -294,6 +300,25 @@ class JobDetector:
             state.picture.departed,
         )
 
+    def _judge_recorder(self) -> Iterator[Verdict]:
+        """Whom flight recorders name, in a job that has stood for the heart-beat's time-out."""
+        state, timeout = self._state, self._config.silence.heartbeat_timeout_seconds
+        if state.picture.finished:
+            return
+        pulses = {rank: state.liveness.pulses.of_rank(rank) for rank in state.recorder.held}
+        by_steps = state.pace.stands(state.sight.head - timeout)
+        standing_since = state.machines.absences.motion.standing_since(state.slot_seconds)
+        now = JobNow(
+            second=state.sight.head,
+            generation=state.picture.generation,
+            progress=state.liveness.newest_progress(),
+            is_standing=by_steps or standing_since is not None,
+            nodes={rank: pulse.node for rank, pulse in pulses.items() if pulse is not None},
+            departed=state.picture.departed,
+        )
+        yield from state.recorder.acquit(now, state.docket)
+        yield from state.recorder.judge(now, state.docket)
+
     def _judge_silence(self) -> Iterator[Verdict]:
         frontier = self._state.liveness.beat_frontier()
         if frontier is None or self._state.picture.finished:
@@ -314,6 +339,7 @@ class JobDetector:
             if subject.trouble in _OF_SILENCE
             and subject.gpu is None
             and verdict.fault is not Fault.STRAGGLER
+            and verdict.tier is not Tier.APPLICATION
         ]
         found = [(one, trouble) for node, one, trouble in told if one and one.node == node]
         places = pulses.seats.places

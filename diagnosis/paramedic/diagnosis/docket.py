@@ -31,6 +31,7 @@ from paramedic.diagnosis.finding import (
 from paramedic.diagnosis.membership import goes_with, is_within, subject_among, with_known
 
 if TYPE_CHECKING:
+    from paramedic.diagnosis.contract import Evidence
     from paramedic.diagnosis.picture import JobPicture
     from paramedic.ingest.contract import JobName, NodeName
 
@@ -114,6 +115,23 @@ class Docket:
         newest = max(known.detected_at, at)
         self._open[subject] = verdict = replace(
             known, status=Status.UPDATED, detected_at=newest, summary=summary, phase=phase
+        )
+        return verdict
+
+    def support(
+        self, subject: Subject, at: datetime, evidence: Sequence[Evidence]
+    ) -> Verdict | None:
+        """What is open of this subject, with more evidence; None where there is nothing new."""
+        known = self._open.get(subject)
+        told = () if known is None else {(one.metric, one.value) for one in known.evidence}
+        new = tuple(one for one in evidence if (one.metric, one.value) not in told)
+        if known is None or not new:
+            return None
+        self._open[subject] = verdict = replace(
+            known,
+            status=Status.UPDATED,
+            detected_at=max(known.detected_at, at),
+            evidence=(*known.evidence, *new),
         )
         return verdict
 

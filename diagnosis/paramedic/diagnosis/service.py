@@ -27,12 +27,12 @@ from paramedic.ingest.bus.group import GroupBus
 from paramedic.ingest.contract import BusUnavailableError, Start, Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from paramedic.diagnosis.routing.report import RoutingReport
     from paramedic.ingest.bus.group import Membership
-    from paramedic.ingest.contract import Bus
+    from paramedic.ingest.contract import Bus, Event
 
 _LOG = logging.getLogger(__name__)
 _PAUSE_SECONDS = 0.5
@@ -72,6 +72,11 @@ def _say_nothing(_report: RoutingReport) -> None:
     """Nobody wants to know."""
 
 
+def _see_nothing() -> Iterable[Event]:
+    """There is nothing to look at."""
+    return ()
+
+
 def run(
     config: DiagnoseConfig,
     bus: Bus,
@@ -80,16 +85,18 @@ def run(
     report: Callable[[RoutingReport], None] = _say_nothing,
     pause: Callable[[float], None] = time.sleep,
     onlookers: Onlookers = no_onlooker,
+    look: Callable[[], Iterable[Event]] = _see_nothing,
 ) -> None:
     """Read telemetry and events, publish verdicts, until told to stop.
 
     `clock` (seconds, steady) bounds how long the backlog is gathered and closes slots of shards
     that have gone silent; verdicts never depend on it, nor on `onlookers`, who are shown what is
-    judged. Alone it raises BusUnavailableError when the bus is gone, and whoever supervises starts
-    the process again; in a group it waits for the bus to come back. Raises BusAddressError for
-    topics that a group cannot share.
+    judged. What `look` finds, asked as often as reports are given, is published as events, and
+    judged when it comes back. Alone it raises BusUnavailableError when the bus is gone, and whoever
+    supervises starts the process again; in a group it waits for the bus to come back. Raises
+    BusAddressError for topics that a group cannot share.
     """
-    diagnosis = _Diagnosis(config, bus, clock, stop, report, onlookers)
+    diagnosis = _Diagnosis(config, bus, clock, stop, report, onlookers, look)
     if config.group is None or not isinstance(bus, GroupBus):
         diagnosis.work_alone()
         return
@@ -123,6 +130,7 @@ class _Diagnosis:
     stop: StopSignal
     tell: Callable[[RoutingReport], None]
     onlookers: Onlookers
+    look: Callable[[], Iterable[Event]]
     past: Counter[str] = field(default_factory=Counter)
     """What the sessions before this one have counted."""
 
@@ -139,7 +147,7 @@ class _Diagnosis:
                 )
                 routing = self._routing(past)
                 session = Session(routing, membership, outlet, dict, shares_work=False)
-                self._turn(session, membership, past)
+                self._turn(session, membership, past, outlet)
         except BusUnavailableError as error:
             raise BusUnavailableError(f"diagnosis has lost the bus and ends: {error}") from error
 
@@ -149,9 +157,9 @@ class _Diagnosis:
             membership = bus.join(group, TOPICS, from_the_beginning=(Topic.EVENTS,))
             routing = self._routing(past)
             session = Session(routing, membership, outlet, lambda: read_told(bus), shares_work=True)
-            self._turn(session, membership, past)
+            self._turn(session, membership, past, outlet)
 
-    def _turn(self, session: Session, membership: Membership, past: Past) -> None:
+    def _turn(self, session: Session, membership: Membership, past: Past, outlet: Outlet) -> None:
         try:
             commit = _Rhythm(self.config.commit_seconds, self.clock())
             report = _Rhythm(self.config.report_seconds, self.clock())
@@ -162,6 +170,7 @@ class _Diagnosis:
                 if commit.is_due(now):
                     session.commit()
                 if report.is_due(now):
+                    outlet.tell_events(self.look())
                     self._say_how_it_is(session)
             session.commit()
             self._say_how_it_is(session)

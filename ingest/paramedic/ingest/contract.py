@@ -169,6 +169,9 @@ class EventKind(StrEnum):
     TELEMETRY = "telemetry"
     """`change`: gpu_lost, gpu_returned (with `uuid`), source_blind, source_back (with `origin`,
     and as `entity` whether the source told of the node's GPUs or of the host)."""
+    FLIGHT_RECORDER = "flight_recorder"
+    """A rank that others wait for, by dumps of PyTorch's recorder: `rank`; `group`, `sequence` of
+    the collective, how many ranks are `waiting`, and `message`."""
 
 
 class JobState(StrEnum):

@@ -15,12 +15,12 @@ from paramedic.api.settings.reading import parse_assignment, read_settings
 from paramedic.api.wiring.replay import ReplayRequest, replay
 
 SECONDS = 90
-Column = Mapping[int, float]
+Column = dict[int, float]
 """The value from this second on, of GPU 1 on node b."""
 
 
 def recorded(
-    folder: Path, columns: Mapping[str, Column], events: Sequence[Mapping[str, object]] = ()
+    folder: Path, columns: Mapping[str, Column], events: Sequence[dict[str, object]] = ()
 ) -> Path:
     """Two nodes of two GPUs, of which one shows something."""
     describe(folder)
@@ -70,7 +70,7 @@ def test_a_change_of_the_gauge_is_a_verdict_and_what_stood_before_is_none(tmp_pa
 def test_what_the_driver_asks_for_goes_before_the_code_in_every_way_it_is_told(
     tmp_path: Path,
 ) -> None:
-    gauges = {"gpu_xid": {40: 79}, "gpu_recovery_action": {42: 1}}
+    gauges: dict[str, Column] = {"gpu_xid": {40: 79}, "gpu_recovery_action": {42: 1}}
     by_gauge = printed(recorded(tmp_path / "gauge", gauges))
     asked = [xid(40, 79), xid(42, 154, recovery_action=1)]
     by_event = printed(recorded(tmp_path / "event", {}, asked))

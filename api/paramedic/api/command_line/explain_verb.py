@@ -24,12 +24,16 @@ FOLDER is a recording, a ring of `paramedic capture --ring`, or the folder of a 
 hours are in it. Verdicts come from a file that `paramedic replay` wrote (--verdicts), from the API
 of a run (--url), or from a replay of the recording.
 
+Of a folder with dumps of PyTorch's flight recorder, one a rank (rank07.json, nccl_trace_rank_7), it
+says which ranks hold the others up, and in which collective.
+
 examples:
   paramedic explain 7Q0JT2M9ZB4N6W8XKCVFR1DH3A --recording recordings/a --figure why.svg
   paramedic explain 7Q0JT2M9ZB4N6W8XKCVFR1DH3A --verdicts verdicts.jsonl
   paramedic explain 7Q0JT2M9ZB4N6W8XKCVFR1DH3A --url http://127.0.0.1:8370 --recording runs/a
   paramedic explain node-0007 --recording recordings/a --at 2026-01-01T00:11:00Z
   paramedic explain node-0007 --recording runs/a --format json
+  paramedic explain --flight-recorder dumps/a
 
 exit codes:
   0    it was explained
@@ -41,7 +45,7 @@ _FIGURES = (".png", ".svg")
 
 def _add_flags(parser: ArgumentParser) -> None:
     which = "the id of a verdict (26 characters), or a node"
-    parser.add_argument("subject", metavar="VERDICT|NODE", help=which)
+    parser.add_argument("subject", metavar="VERDICT|NODE", nargs="?", help=which)
     folder = "a recording, a ring, or the folder of a run"
     valued(parser, "--recording", "FOLDER", folder, path)
     sources = parser.add_mutually_exclusive_group()
@@ -52,16 +56,24 @@ def _add_flags(parser: ArgumentParser) -> None:
     valued(parser, "--figure", "FILE", "draw it: a .png or .svg", path)
     switch(parser, "--figure-only", "draw a verdict that was told; replay and say nothing")
     valued(parser, "--job", "NAME", "which job of a ring that holds several")
+    dumps = "dumps of flight recorders: say which ranks hang; goes with no VERDICT and no NODE"
+    valued(parser, "--flight-recorder", "DIR", dumps, path)
     form = "text on standard error, or one JSON object on standard output (default: text)"
     chosen(parser, "--format", ("text", "json"), form)
 
 
 def _packages(flags: Namespace, _settings: Settings) -> Sequence[str]:
+    if flags.flight_recorder is not None:
+        return ()
     return (*extras.RECORDINGS, *(() if flags.figure is None else extras.FIGURES))
 
 
 def _execute(call: Call) -> int:
     flags, around = call.flags, call.surroundings
+    if flags.flight_recorder is not None:
+        return _explain_dumps(call)
+    if flags.subject is None:
+        raise UsageError("explain needs a VERDICT or a NODE, or --flight-recorder DIR")
     is_verdict = _ID.fullmatch(flags.subject) is not None
     _check(flags, is_verdict=is_verdict)
     from paramedic.api.wiring.explain import (
@@ -81,6 +93,17 @@ def _execute(call: Call) -> int:
         return draw_verdict(request, around.stderr)
     explain = explain_verdict if is_verdict else explain_node
     return explain(request, call.settings, around.stdout, around.stderr)
+
+
+def _explain_dumps(call: Call) -> int:
+    flags, around = call.flags, call.surroundings
+    others = (flags.subject, flags.recording, flags.verdicts, flags.url, flags.at, flags.figure)
+    if any(one is not None for one in others):
+        raise UsageError("--flight-recorder DIR is explained by itself: leave the rest out")
+    from paramedic.api.wiring.flight_recorder import explain_dumps
+
+    folder, as_json = around.folder / flags.flight_recorder, flags.format == "json"
+    return explain_dumps(folder, around.stdout, around.stderr, as_json=as_json)
 
 
 def _check(flags: Namespace, *, is_verdict: bool) -> None:

@@ -20,6 +20,7 @@ line. The same recording gives the same bytes, at any speed.
 examples:
   paramedic replay recordings/a
   paramedic replay recordings/a --format table
+  paramedic replay recordings/a --flight-recorder dumps/a
   paramedic replay recordings/a --speed 1 --bus kafka://broker.example:9092
 
 exit codes:
@@ -57,6 +58,13 @@ def _add_flags(parser: ArgumentParser) -> None:
     )
     valued(
         parser,
+        "--flight-recorder",
+        "DIR",
+        "dumps of the job's flight recorders: whom they name in a hang is accused",
+        path,
+    )
+    valued(
+        parser,
         "--bus",
         "ADDRESS",
         "judge nothing: publish the recording on this bus, such as kafka://HOST:PORT",
@@ -76,7 +84,10 @@ def _execute(call: Call) -> int:
         )
     from paramedic.api.wiring.replay import ReplayRequest, replay
 
-    request = ReplayRequest(around.folder / flags.folder, flags.speed, flags.format == "table")
+    dumps = None if flags.flight_recorder is None else around.folder / flags.flight_recorder
+    request = ReplayRequest(
+        around.folder / flags.folder, flags.speed, flags.format == "table", dumps
+    )
     if flags.bus is None:
         return replay(request, call.settings, around.stdout, around.stderr)
     from paramedic.api.wiring.republish import RepublishRequest, republish

@@ -179,6 +179,9 @@ class DetectionSettings:
         "none",
         "TOML file laid over the list of known errors: what each Xid means, and how grave it is.",
     )
+    flight_recorder_folder: str = _setting(
+        "none", "Folder in which `diagnose` looks for dumps of flight recorders, as `FOLDER/JOB/`."
+    )
     failure_window_seconds: float = _setting(
         604800.0, "So far back a node's failures count, in whichever job.", 3600, 7776000
     )

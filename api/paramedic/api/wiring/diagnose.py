@@ -14,7 +14,7 @@ from paramedic.api.wiring.telling import log_to
 from paramedic.api.wiring.translation import diagnose_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from prometheus_client.metrics_core import Metric
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from paramedic.api.settings.schema import Settings
     from paramedic.diagnosis.pattern_watch.watch import PatternWatch
     from paramedic.diagnosis.routing.report import RoutingReport
+    from paramedic.ingest.contract import Event
+
+_NO_FOLDER = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,17 @@ def diagnose(request: DiagnoseRequest) -> int:
             signed(stop, request.sign_file),
             _teller(request, patterns),
             onlookers=no_onlooker if patterns is None else patterns.follow,
+            look=_looker(request),
         )
     return 0
+
+
+def _looker(request: DiagnoseRequest) -> Callable[[], Iterable[Event]]:
+    """Looks for dumps of flight recorders, where a folder is named for them."""
+    from paramedic.diagnosis.flight_recorder.folder import DumpsFolder
+
+    named = request.settings.detection.flight_recorder_folder
+    return tuple if named == _NO_FOLDER else DumpsFolder(request.folder / named, time.time).look
 
 
 def _teller(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from paramedic.api.wiring.flight_recorder import dumps_as_moments, merged
 from paramedic.api.wiring.telling import say, tell
 from paramedic.api.wiring.translation import diagnose_config
 from paramedic.api.wiring.wording import counted
@@ -37,6 +38,8 @@ class ReplayRequest:
     speed: float = math.inf
     """Seconds of the recording in a second of the clock."""
     as_table: bool = False
+    flight_recorder: Path | None = None
+    """A folder with dumps of the job's ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,8 @@ def replay(
     detector = detector_of(recording, settings)
     show = _as_table(stderr) if request.as_table else lambda one: tell(stdout, _as_line(one))
     begun, verdicts = clock.clock(), 0
-    for verdict in judged(detector, played(recording, request.speed, stderr, clock)):
+    given = dumps_as_moments(request.flight_recorder, recording)
+    for verdict in judged(detector, played(recording, request.speed, stderr, clock, given)):
         show(verdict)
         verdicts += 1
     taken = clock.clock() - begun
@@ -96,11 +100,20 @@ def judged(detector: Detector, moments: Iterable[Moment]) -> Iterator[Verdict]:
             yield from detector.accept(fact, stream.see(fact))
 
 
-def played(recording: Recording, speed: float, stderr: TextIO, clock: Time) -> Iterator[Moment]:
-    """The moments of a recording, each when its time has come, and progress on the way."""
+def played(
+    recording: Recording,
+    speed: float,
+    stderr: TextIO,
+    clock: Time,
+    given: Sequence[Moment] = (),
+) -> Iterator[Moment]:
+    """The moments of a recording, each when its time has come, and progress on the way.
+
+    `given` is what is told beside it.
+    """
     begun = told = clock.clock()
     origin: int | None = None
-    for moment in introduced(recording.moments(), recording.job):
+    for moment in merged(introduced(recording.moments(), recording.job), given):
         origin = moment.arrived if origin is None else origin
         come = (moment.arrived - origin) / MICROSECONDS
         early = begun + come / speed - clock.clock()

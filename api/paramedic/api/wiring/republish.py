@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TextIO
 
+from paramedic.api.wiring.flight_recorder import dumps_as_moments
 from paramedic.api.wiring.kafka import bus_at
 from paramedic.api.wiring.replay import SYSTEM_TIME, ReplayRequest, Time, opened, played
 from paramedic.api.wiring.telling import say
@@ -41,7 +42,8 @@ def republish(request: RepublishRequest, stderr: TextIO, clock: Time = SYSTEM_TI
     """Publish everything in the order of its arrival. Raises RecordingError or BusError."""
     recording = opened(request.replay.folder, stderr)
     bus = bus_at(request.bus_address, request.settings, request.environment)
-    moments = played(recording, request.replay.speed, stderr, clock)
+    given = dumps_as_moments(request.replay.flight_recorder, recording)
+    moments = played(recording, request.replay.speed, stderr, clock, given)
     published = publish_all(moments, bus, len(recording.job.nodes))
     say(stderr, f"{counted(published, 'message')} of {recording.job.job} published")
     return 0

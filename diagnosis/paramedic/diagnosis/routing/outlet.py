@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from paramedic.diagnosis.contract import Verdict
-    from paramedic.ingest.contract import Message, Publisher, TelemetryBatch
+    from paramedic.ingest.contract import Event, Message, Publisher, TelemetryBatch
 
 _LOG = logging.getLogger(__name__)
 _HOME_SHARD = 0
@@ -49,6 +49,12 @@ class Outlet:
                 verdict.id,
                 verdict.summary,
             )
+
+    def tell_events(self, events: Iterable[Event]) -> None:
+        """Publish what this process has seen by itself, for whoever diagnoses the job."""
+        for event in events:
+            self._publisher.publish(Topic.EVENTS, home_key(event.job), event.to_json())
+            _LOG.info("%s of %s: %s", event.kind.value, event.job, event.details.get("message"))
 
     def give_slot(self, slot: TelemetryBatch) -> None:
         """Publish a dense slot to whoever diagnoses its job."""

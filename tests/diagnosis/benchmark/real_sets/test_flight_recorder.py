@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from paramedic.diagnosis.benchmark.real_sets import flight_recorder
-from paramedic.diagnosis.benchmark.real_sets.errors import RealSetAbsentError, RealSetFormatError
-from paramedic.diagnosis.benchmark.real_sets.flight_reading import read_dumps
-from paramedic.diagnosis.benchmark.real_sets.flight_recorder import hanging_ranks
+from paramedic.diagnosis.benchmark.real_sets.errors import RealSetAbsentError
+from paramedic.diagnosis.flight_recorder.errors import DumpFormatError, DumpsAbsentError
+from paramedic.diagnosis.flight_recorder.hanging import hanging_ranks
+from paramedic.diagnosis.flight_recorder.reading import read_dumps
 
 # Two tensor groups, and two groups over them, as in a job of two stages.
 GROUPS = {"t0": (0, 1), "t1": (2, 3), "p0": (0, 2), "p1": (1, 3)}
@@ -69,8 +70,8 @@ def test_three_dumps_make_a_row(tmp_path: Path) -> None:
 def test_a_dump_of_another_form_is_told(tmp_path: Path) -> None:
     with pytest.raises(RealSetAbsentError, match="flight_recorder"):
         flight_recorder.evaluate(tmp_path)
-    with pytest.raises(RealSetFormatError, match="no rank"):
+    with pytest.raises(DumpsAbsentError, match="no rank"):
         read_dumps(tmp_path)
     (tmp_path / "rank00.json").write_text('{"entries": []}')
-    with pytest.raises(RealSetFormatError, match="rank00"):
+    with pytest.raises(DumpFormatError, match="rank00"):
         read_dumps(tmp_path)

@@ -15,8 +15,9 @@ from diagnosis.benchmark.real_sets.asd_made_up import write_asd
 from paramedic.diagnosis.benchmark.real_sets.asd_reading import read_asd
 from paramedic.diagnosis.benchmark.real_sets.errors import RealSetFormatError
 from paramedic.diagnosis.benchmark.real_sets.evaluation import evaluate_real_sets
-from paramedic.diagnosis.benchmark.real_sets.flight_reading import Pending, read_dumps
 from paramedic.diagnosis.benchmark.real_sets.straggler_reading import read_trace
+from paramedic.diagnosis.flight_recorder.errors import DumpFormatError
+from paramedic.diagnosis.flight_recorder.reading import Pending, read_dumps
 
 ENTRY = {"process_group": ["t0", ""], "collective_seq_id": 7, "state": "scheduled"}
 
@@ -48,7 +49,7 @@ def dump(*entries: object, **others: object) -> str:
 def test_a_dump_that_cannot_be_read_is_named_with_what_is_wrong(
     tmp_path: Path, text: str, words: str
 ) -> None:
-    with pytest.raises(RealSetFormatError, match=rf"rank03\.json is no .*{words}"):
+    with pytest.raises(DumpFormatError, match=rf"rank03\.json is no .*{words}"):
         read_dumps(write_dump(tmp_path, text))
 
 

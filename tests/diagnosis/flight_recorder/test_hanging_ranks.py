@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paramedic.diagnosis.benchmark.real_sets.flight_reading import Pending, RankDump
-from paramedic.diagnosis.benchmark.real_sets.flight_recorder import hanging_ranks
+from paramedic.diagnosis.flight_recorder.hanging import hanging_ranks
+from paramedic.diagnosis.flight_recorder.reading import Pending, RankDump
 
 
 def dumps_of(stages: int, tensor: int, hanging: set[int], behind: int) -> list[RankDump]:
