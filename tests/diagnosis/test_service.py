@@ -8,6 +8,7 @@ from itertools import count
 
 import pytest
 
+from diagnosis.flight_recorder.test_named_by_dumps import dumped, standing
 from diagnosis.playing import Fact, diagnose, merged
 from diagnosis.synthetic import JOB, Scene, exit_of, job_state, node_name
 from paramedic.diagnosis.contract import Fault, Verdict
@@ -49,11 +50,15 @@ def publish(bus: MemoryBus, facts: Sequence[Fact]) -> None:
             publisher.publish(Topic.TELEMETRY, f"{fact.job}/0", encode(fact))
 
 
-def serve(bus: MemoryBus, stop: StopAfter | None = None) -> list[Verdict]:
+def serve(
+    bus: MemoryBus,
+    stop: StopAfter | None = None,
+    look: Callable[[], Sequence[Event]] = tuple,
+) -> list[Verdict]:
     """Everything that a run of the process published."""
     verdicts = bus.subscribe([Topic.VERDICTS], Start.LATEST)
     ticks = count()
-    run(CONFIG, bus, lambda: float(next(ticks)), stop or StopAfter(8))
+    run(CONFIG, bus, lambda: float(next(ticks)), stop or StopAfter(8), look=look)
     return [Verdict.from_json(message.payload) for message in verdicts.poll(0)]
 
 
@@ -77,6 +82,16 @@ def test_an_exit_that_comes_while_it_runs_is_judged_in_the_next_turn() -> None:
     later = StopAfter(8, lambda turn: publish(bus, [exit_of(1, 20.1)]) if turn == 6 else None)
     (verdict,) = serve(bus, later)
     assert verdict.fault is Fault.PROCESS_EXIT
+
+
+def test_dumps_that_are_found_become_events_on_the_bus_and_a_verdict() -> None:
+    bus, found = MemoryBus(), [dumped(2)]
+    events = bus.subscribe([Topic.EVENTS], Start.LATEST)
+    publish(bus, standing())
+    (verdict,) = serve(bus, StopAfter(20), lambda: [found.pop()] if found else [])
+    assert (verdict.node, verdict.fault) == (node_name(2), Fault.HANG)
+    (told,) = events.poll(0)
+    assert (told.key, Event.from_json(told.payload).rank) == (f"{JOB}/0", 2)
 
 
 def test_it_decides_what_the_detector_decides() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import io
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from api.verdicts import a_verdict
+from diagnosis.flight_recorder.dumps import RANK_3_HANGS, written
 from paramedic.api.command_line.dispatch import dispatch
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.api.wiring.errors import InputError
@@ -22,7 +24,9 @@ ID = a_verdict().id
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "VERDICT|NODE"),
+        ([], "VERDICT|NODE, or --flight-recorder DIR"),
+        (["node-1", "--flight-recorder", "d"], "is explained by itself: leave the rest out"),
+        (["--flight-recorder", "nowhere"], "nowhere is no folder"),
         (["node-1"], "explain needs --recording FOLDER\n"),
         ([ID], "explain needs --recording FOLDER, --verdicts FILE or --url URL"),
         (["node-1", "--recording", "r", "--figure", "f.png"], "'node-1' is no verdict's id"),
@@ -45,6 +49,13 @@ def test_what_cannot_work_is_one_line_and_exit_code_2(
     assert dispatch(["explain", *arguments], around) == 2
     assert err.getvalue().count("\n") == 1
     assert words in err.getvalue()
+
+
+def test_dumps_are_explained_without_a_subject(tmp_path: Path) -> None:
+    written(tmp_path / "dumps", RANK_3_HANGS)
+    around = Surroundings(tmp_path, {}, out := io.StringIO(), io.StringIO())
+    assert dispatch(["explain", "--flight-recorder", "dumps", "--format", "json"], around) == 0
+    assert [one["rank"] for one in json.loads(out.getvalue())["ranks"]] == [3]
 
 
 def test_a_file_gives_every_state_of_a_verdict_and_says_where_it_is_none(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def _execute(call: Call) -> int:
     if flags.flight_recorder is not None:
         return _explain_dumps(call)
     if flags.subject is None:
-        raise UsageError("explain needs a VERDICT or a NODE, or --flight-recorder DIR")
+        raise UsageError("explain needs VERDICT|NODE, or --flight-recorder DIR")
     is_verdict = _ID.fullmatch(flags.subject) is not None
     _check(flags, is_verdict=is_verdict)
     from paramedic.api.wiring.explain import (
