@@ -36,7 +36,7 @@ def test_whom_the_dumps_name_is_accused_when_the_job_has_stood_for_the_time_out(
         Tier.APPLICATION, Phase.FAILED, Severity.P0,
     )  # fmt: skip
     assert 10 <= verdict.detected_at.timestamp() - START - STOPPED_AT <= 14
-    assert [(one.metric, one.value) for one in verdict.evidence] == [("flight_recorder", 2.0)]
+    assert [(one.metric, one.value) for one in verdict.evidence] == [("flight_recorder_rank", 2.0)]
     assert "rank 2 has not begun collective 50 of TENSOR" in verdict.summary
     assert verdict.action.recommended is RecommendedAction.REPLACE_RANK
 
@@ -65,7 +65,10 @@ def test_a_hang_that_is_known_gets_the_dumps_as_evidence() -> None:
     assert (fired.id, supported.status) == (supported.id, Status.UPDATED)
     assert fired.tier is not Tier.APPLICATION
     assert supported.evidence == (*fired.evidence, supported.evidence[-1])
-    assert (supported.evidence[-1].metric, supported.evidence[-1].value) == ("flight_recorder", 2.0)
+    assert (supported.evidence[-1].metric, supported.evidence[-1].value) == (
+        "flight_recorder_rank",
+        2.0,
+    )
     assert len(diagnose(merged(frozen, [dumped(2, 60.5), dumped(2, 65.5)]))) == 2
 
 

@@ -9,7 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Tier
+from paramedic.diagnosis.contract import (
+    Candidate,
+    Evidence,
+    Fault,
+    Phase,
+    Recommendation,
+    RecommendedAction,
+    Tier,
+)
 from paramedic.diagnosis.finding import Finding, Subject, Trouble, moment
 from paramedic.ingest.contract import EventKind
 
@@ -25,7 +33,10 @@ _LAST_STEP_SECONDS = 5.0
 """A step may end so long after the others were found to wait."""
 _LONGEST_HELD_SECONDS = 900.0
 """Of a job that has not come to stand by then, dumps say nothing."""
-METRIC = "flight_recorder"
+METRIC = "flight_recorder_rank"
+_ADVICE = Recommendation(
+    RecommendedAction.REPLACE_RANK, "the other ranks wait for it in a collective"
+)
 _OPEN = (Trouble.JOB, Trouble.ALIVE)
 
 
@@ -126,6 +137,7 @@ def _finding(
         evidence=tuple(
             Evidence(METRIC, float(event.rank or 0), None, 0.0, onset) for event in events
         ),
+        action=_ADVICE,
     )
 
 
