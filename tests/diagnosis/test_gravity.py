@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from diagnosis.application.training import Training
-from diagnosis.playing import diagnose, firing, merged
-from diagnosis.synthetic import START, Scene, job_state, node_name, without_rows
+from diagnosis.playing import diagnose, firing, merged, tell
+from diagnosis.synthetic import JOB, START, Scene, job_state, node_name, without_rows
 from paramedic.diagnosis.admission import Admission
 from paramedic.diagnosis.contract import (
     Fault,
@@ -20,6 +20,7 @@ from paramedic.diagnosis.contract import (
     Tier,
     Verdict,
 )
+from paramedic.diagnosis.detector import DetectorConfig
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.finding import Finding, moment
 from paramedic.diagnosis.pace import Pace
@@ -126,6 +127,14 @@ def of(verdicts: list[Verdict]) -> list[tuple[Fault, Severity]]:
 def test_a_rank_that_hangs_stops_the_job() -> None:
     frozen = Scene(seconds=65, frozen={2: 40}).batches()
     assert of(diagnose(merged(frozen))) == [(Fault.HANG, P0)]
+
+
+def test_who_resumes_knows_how_fast_the_job_was() -> None:
+    facts = merged(Scene(seconds=65, frozen={2: 40}).batches())
+    before = DetectorConfig().build(JOB)
+    tell(before, facts[:41])
+    resumed = DetectorConfig().resume(before.snapshot())
+    assert of(tell(resumed, facts[41:])) == [(Fault.HANG, P0)]
 
 
 @pytest.mark.long

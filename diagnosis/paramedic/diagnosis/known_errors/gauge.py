@@ -47,15 +47,18 @@ class XidGauge:
             return
         self.memory.arrange(window.rows, _ONE)
         met = self.memory.line(_Field.MET)
-        met[(met == 0) & window.observed[:, :, -1].any(axis=1)] = window.last_second
+        strangers = np.flatnonzero(met == 0)
+        if strangers.size:  # which is seldom so, and looking at all rows takes long
+            here = window.observed[strangers, :, -1].any(axis=1)
+            met[strangers[here]] = window.last_second
         if LEVEL not in window.metrics:
             return
         code, has_shown = self.memory.line(_Field.CODE), self.memory.line(_Field.HAS_SHOWN)
         shown = window.values[:, window.metrics.index(LEVEL), -1]
-        here = ~np.isnan(shown)
+        is_shown = ~np.isnan(shown)
         is_watched = (has_shown > 0) | (window.last_second - met >= _WATCHED_SECONDS)
-        new = np.flatnonzero(here & is_watched & (shown != code) & (shown > 0))
-        code[here] = shown[here]
-        has_shown[here] = 1.0
+        new = np.flatnonzero(is_shown & is_watched & (shown != code) & (shown > 0))
+        code[is_shown] = shown[is_shown]
+        has_shown[is_shown] = 1.0
         for at in new.tolist():
             yield Place(window.rows[at].node, window.rows[at].index), int(shown[at])
