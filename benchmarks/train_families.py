@@ -77,7 +77,7 @@ def parsed() -> argparse.Namespace:
     """What the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--out", type=Path, default=SHIPPED, help="the coefficients' file")
-    parser.add_argument("--episodes", type=int, default=1200, help="training episodes drawn")
+    parser.add_argument("--episodes", type=int, default=700, help="training episodes drawn")
     parser.add_argument("--test-episodes", type=int, default=300, help="0: none")
     parser.add_argument("--recordings", type=Path, help="only measure, on these with truths too")
     parser.add_argument("--page", type=Path, help="write the results as Markdown")

@@ -17,9 +17,12 @@ from paramedic.diagnosis.family.measuring import Stretch, measured
 from paramedic.diagnosis.family.reading import shipped_knowledge
 from paramedic.diagnosis.family.signature import Signature
 from paramedic.diagnosis.family.symptoms import seen
+from paramedic.diagnosis.machines import KINDS
+from paramedic.ingest.contract import Entity, NodeName, Window
 from paramedic.ingest.synthetic.episodes.drawing import draw_fault_episodes
 from paramedic.ingest.synthetic.episodes.living import live
 from paramedic.ingest.synthetic.episodes.plan import EpisodePlan, Split
+from paramedic.ingest.windows.configuration import WindowConfig
 from paramedic.models.histories.recorded import history_of
 
 PAST_SECONDS = 52
@@ -67,9 +70,7 @@ def _cases(plan: EpisodePlan) -> Iterator[Case]:
         has_ended = stop is not None and until >= stop and label.kind not in ENDS_ARE_TELLING
         if stop is not None and has_ended and stop - label.onset > LEAST_SECONDS:
             until, has_ended = stop - 1, False
-        signature = measured(
-            lived.windows, lived.events, label.nodes[0], Stretch(label.onset, until)
-        )
+        signature = _signature(lived.windows, label.nodes[0], Stretch(label.onset, until))
         yield Case(plan.name, Fault(label.kind), until - label.onset, has_ended, signature)
 
 
@@ -96,6 +97,24 @@ def fault_free_seconds(plan: EpisodePlan) -> int:
     return 0 if plan.first else plan.cluster.faults[0].onset - PAST_SECONDS
 
 
+def _signature(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> Signature:
+    """As an accusation measures it: from what a live job's windows then hold of cards and hosts."""
+    held = {kind: _held(windows[kind], stretch.until) for kind in KINDS if kind in windows}
+    return measured(held, (), node, stretch)
+
+
+def _held(window: Window, until: int) -> Window:
+    width = window.slot_seconds
+    beyond = (until + 1 - window.first_second) // width
+    first = max(0, beyond - WindowConfig(sampling_seconds=width).slots)
+    return replace(
+        window,
+        first_second=window.first_second + first * width,
+        values=window.values[:, :, first:beyond],
+        observed=window.observed[:, :, first:beyond],
+    )
+
+
 def is_found(case: Case, knowledge: Knowledge) -> bool:
     """Whether the machine shows anything."""
     return float(np.nanmax(seen(case.signature, knowledge.symptoms))) >= FOUND
@@ -119,7 +138,5 @@ def _recorded(folder: Path, truth: Mapping[str, Any]) -> Iterator[Case]:
         has_ended = halt is not None and until >= halt and fault.value not in ENDS_ARE_TELLING
         if halt is not None and has_ended and halt - onset > LEAST_SECONDS:
             until, has_ended = halt - 1, False
-        signature = measured(
-            history.windows, history.events, truth["nodes"][0], Stretch(onset, until)
-        )
+        signature = _signature(history.windows, truth["nodes"][0], Stretch(onset, until))
         yield Case(folder.name, fault, until - onset, has_ended, signature)

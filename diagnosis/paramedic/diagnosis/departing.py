@@ -62,7 +62,8 @@ def finding_of_departure(
     """The accusation with its numbers; windows that end in the slot that decided."""
     onset = moment(departure.since)
     evidence = _evidence(departure, windows[departure.row.entity], onset)
-    signature = measured(windows, (), departure.node, Stretch(departure.since, departure.second))
+    stretch = Stretch(departure.since, departure.second)
+    signature = measured(windows, (), departure.node, stretch, departure.gpu)
     naming = _namer().name(signature)
     peers = len(windows[departure.row.entity].rows) - len(departure.alike)
     return Finding(

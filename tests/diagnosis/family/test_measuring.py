@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 
 import numpy as np
@@ -162,6 +163,45 @@ def test_a_job_without_steps_has_stopped() -> None:
     windows = job()
     windows[Entity.RANK].values[:, 0, SLOTS] = float(ONSET)
     assert of_second_node(windows).has_stopped
+
+
+def test_the_accused_card_is_looked_at_and_not_a_louder_one() -> None:
+    windows = job()
+    windows[Entity.GPU].values[4, 0, SLOTS] -= 100.0
+    windows[Entity.GPU].values[5, 0, SLOTS] += 30.0
+    stretch = Stretch(ONSET, ONSET + 40)
+    found = measured(windows, (), NODES[1], stretch, gpu=1)
+    assert found.departures["gpu_power_watts"].deviation > 5.0
+    gone = measured(windows, (), NODES[1], stretch, gpu=7)
+    assert gone.departures["gpu_power_watts"].deviation < -20.0
+
+
+def test_a_glimpse_of_a_node_that_goes_is_no_departure() -> None:
+    windows = job()
+    windows[Entity.GPU].values[4:8, 0, SLOTS] -= 100.0
+    hide(windows[Entity.GPU], slice(4, 8), slice(ONSET + 5, None))
+    found = of_second_node(windows)
+    assert math.isnan(found.departures["gpu_power_watts"].deviation)
+    assert found.extent is Extent.HOST
+
+
+def test_without_a_past_levels_are_compared() -> None:
+    windows = job()
+    windows[Entity.GPU].values[6, 0] -= 100.0
+    found = measured(windows, (), NODES[1], Stretch(0, 40))
+    assert found.departures["gpu_power_watts"].deviation < -20.0
+
+
+def test_reasons_for_a_low_clock_are_those_that_came_up_since_the_onset() -> None:
+    windows = job()
+    reasons = windows[Entity.GPU] = window(Entity.GPU, ("gpu_throttle_reasons",), 0.0, 4)
+    reasons.values[:] = 4.0
+    reasons.values[7, 0, SLOTS] = 4.0 + 64.0
+    found = of_second_node(windows)
+    assert found.slow_reasons == 64
+    assert (found.slowed_by_heat, found.slowed_by_power) == (True, False)
+    assert found.extent is Extent.ONE_GPU
+    assert of_second_node(job()).slowed_by_heat is None
 
 
 def test_little_telemetry_gives_a_signature_too() -> None:

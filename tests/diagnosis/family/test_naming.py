@@ -33,6 +33,11 @@ def departed(extent: Extent, deviations: dict[str, float]) -> Signature:
             "gpu_sm_clock_hertz": -20.0, "gpu_power_watts": -11.0}),
         (Fault.THERMAL_THROTTLE, Extent.ONE_GPU, {
             "gpu_sm_clock_hertz": -12.0, "gpu_temperature_celsius": 18.0}),
+        (Fault.THERMAL_THROTTLE, Extent.ONE_GPU, {
+            "gpu_sm_clock_hertz": -12.0, "gpu_power_watts": -9.0,
+            "gpu_temperature_celsius": 4.5, "gpu_temperature_beyond_power_celsius": 9.0}),
+        (Fault.PCIE_DOWNGRADE, Extent.HOST, {
+            "pfc_tx_packets_per_second": 60.0, "rdma_tx_bytes_per_second": 0.0}),
         (Fault.PCIE_DOWNGRADE, Extent.ONE_GPU, {
             "gpu_pcie_tx_bytes_per_second": -25.0, "gpu_pcie_replays_per_second": 9.0}),
         (Fault.NIC_DROPOUT, Extent.HOST, {
@@ -42,7 +47,8 @@ def departed(extent: Extent, deviations: dict[str, float]) -> Signature:
             "gpu_nvlink_errors_per_second": 90.0, "gpu_nvlink_tx_bytes_per_second": -10.0}),
         (Fault.STORAGE_ERROR, Extent.HOST, {"disk_read_latency_seconds": 30.0}),
         (Fault.HOST_CONTENTION, Extent.HOST, {
-            "cpu_utilization_ratio": 30.0, "load_average": 30.0, "dataloader_seconds": 9.0}),
+            "cpu_utilization_ratio": 30.0, "cpu_utilization_beyond_threads": 9.0,
+            "load_average": 30.0, "dataloader_seconds": 9.0}),
         (Fault.CUDA_EXECUTION_ERROR, Extent.HOST, {"context_switches_per_second": 40.0}),
     ],
 )  # fmt: skip
@@ -59,6 +65,7 @@ def test_what_an_engineer_would_say(
         (Fault.MACHINE_UNREACHABLE, Signature(Extent.HOST, {}, rows_missing=True)),
         (Fault.PROCESS_EXIT, Signature(Extent.HOST, {}, has_exited=True)),
         (Fault.HANG, Signature(Extent.HOST, {}, has_stopped=True)),
+        (Fault.THERMAL_THROTTLE, Signature(Extent.ONE_GPU, {}, slow_reasons=0x20)),
         (Fault.ECC_ERROR, Signature(Extent.ONE_GPU, {}, xids=frozenset({48}))),
         (Fault.CUDA_EXECUTION_ERROR, Signature(Extent.ONE_GPU, {}, xids=frozenset({13}))),
     ],

@@ -76,6 +76,19 @@ def test_absence_and_stops_are_taken_as_they_are_given() -> None:
     assert [round(found[name]) for name in signs] == [1, 0, 1, 0]
 
 
+def test_reasons_for_a_low_clock_are_told_apart_by_their_bits() -> None:
+    found = surely(Signature(Extent.ONE_GPU, {}, slow_reasons=0x40 | 0x4))
+    assert found["slowed_by_heat"] > 0.9
+    assert found["slowed_by_power"] < 0.1
+    assert surely(Signature(Extent.ONE_GPU, {}, slow_reasons=0x80))["slowed_by_power"] > 0.9
+
+
+def test_reasons_that_nobody_tells_are_neither_there_nor_not() -> None:
+    found = surely(Signature(Extent.ONE_GPU, {}))
+    assert math.isnan(found["slowed_by_heat"])
+    assert math.isnan(found["slowed_by_power"])
+
+
 DEVIATIONS = st.floats(-1e6, 1e6) | st.just(math.nan)
 METRICS = st.sampled_from(sorted({m for one in SYMPTOMS for m in one.metrics}))
 

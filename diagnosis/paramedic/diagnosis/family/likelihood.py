@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.family.knowledge import Family, Knowledge
     from paramedic.diagnosis.family.signature import Extent
 
+_MISJUDGED = 0.25
+"""How often it is chance how many cards seem to depart: traffic comes in bursts."""
 _TOGETHER = 0.3
 """How often two mechanisms of a fault show at once."""
 
@@ -38,9 +40,14 @@ class Likelihood:
                 np.log(looks.weights)
                 + np.log(looks.shown * x + (1.0 - looks.shown) * (1.0 - x)).sum(axis=1)
             )
-            + np.log(family.extents[extent])
+            + np.log(_taken_for(family, extent))
             for family, looks in zip(self._families, self._looks, strict=True)
         ])  # fmt: skip
+
+
+def _taken_for(family: Family, extent: Extent) -> float:
+    """How often the family is taken for one of this extent."""
+    return (1.0 - _MISJUDGED) * family.extents[extent] + _MISJUDGED / len(family.extents)
 
 
 class Looks(NamedTuple):

@@ -1,7 +1,7 @@
 """A signature from windows alone: what departed since the onset, without a running detector.
 
-Plain robust statistics: the mean of the newest seconds minus that of before the onset, beside the
-same of the peers, in units of the peers' spread or of what a sensor can resolve.
+The mean of the newest seconds minus that of before the onset, beside the same of the peers, in
+units of the peers' spread or of what a sensor can resolve.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.family.signature import Departure, Extent, Signature
+from paramedic.diagnosis.family.comparing import Compared, means, median
+from paramedic.diagnosis.family.derived import BEYOND_THREADS, derived
+from paramedic.diagnosis.family.signature import TELLING_REASONS, Departure, Extent, Signature
 from paramedic.ingest.contract import Entity, EventKind
 
 if TYPE_CHECKING:
@@ -25,21 +27,20 @@ if TYPE_CHECKING:
 
 _NEW_SECONDS = 30
 _PAST_SECONDS = 90
-_OF_MIDDLE, _OF_RARE = 1.4826, 0.6080
-"""From the middle and the ninth tenth of distances to a standard deviation, as a normal's are."""
 _STRONG = 5.0
 """A GPU with such a departure departs."""
 _HOLES_SHARE = 0.7
 """Telemetry with fewer of its rows than this share of the peers' has holes."""
 _RESOLUTION = {
-    "_celsius": 0.6, "_ratio": 0.004, "_total": 0.3, "_seconds": 0.001, "gpu_throttle_reasons": 0.2,
+    BEYOND_THREADS: 1 / 24, "_celsius": 0.6, "_ratio": 0.004, "_total": 0.3, "_seconds": 0.001,
     "gpu_row_remap_pending": 0.1, "gpu_row_remap_failed": 0.1, "gpu_recovery_action": 0.1,
 }  # fmt: skip
 _RESOLUTION_ELSE = 0.05
 _LEVEL_SHARE = 0.008
 """Less than this share of a metric's level is nobody's noise."""
 _UNTOLD = frozenset({
-    "gpu_xid", "heartbeat", "step", "loss", "learning_rate", "global_batch_size",
+    "gpu_xid", "gpu_throttle_reasons", "heartbeat", "step", "loss", "learning_rate",
+    "global_batch_size",
 })  # fmt: skip
 _GROWS_BY = {
     "gpu_ecc_correctable_total": 3.0,
@@ -64,15 +65,27 @@ class Stretch:
         """The slots that are compared with."""
         return _slots(window, self.onset - _PAST_SECONDS, self.onset)
 
+    @property
+    def ages(self) -> tuple[int, int]:
+        """How many seconds after the onset the newest slots begin and end."""
+        return max(0, self.until - _NEW_SECONDS + 1 - self.onset), self.until + 1 - self.onset
+
     def since(self, window: Window) -> slice:
         """All slots since the last one before the onset."""
         return _slots(window, self.onset - window.slot_seconds, self.until + 1)
 
 
 def measured(
-    windows: Mapping[Entity, Window], events: Sequence[Event], node: NodeName, stretch: Stretch
+    windows: Mapping[Entity, Window],
+    events: Sequence[Event],
+    node: NodeName,
+    stretch: Stretch,
+    gpu: int | None = None,
 ) -> Signature:
-    """The signature of the node as it shows at the end of the stretch."""
+    """The signature of the node as it shows at the end of the stretch.
+
+    `gpu` is the card that is accused, where it is one; else the one that departs most is looked at.
+    """
     departures: dict[str, Departure] = {}
     extent = Extent.HOST
     for entity, window in windows.items():
@@ -82,12 +95,19 @@ def measured(
         found = _Departures.of(window, mine, stretch)
         if entity is Entity.GPU:
             extent = found.extent
-        departures.update(found.of_strongest() if entity is Entity.GPU else found.of_extremes())
+        departures.update(found.of_card(gpu) if entity is Entity.GPU else found.of_extremes())
     told = [e for e in events if e.node == node and stretch.onset <= e.timestamp.timestamp()]
     told = [event for event in told if event.timestamp.timestamp() <= stretch.until]
     xids = _xids(windows, node, stretch) | _told_xids(told)
     grown = frozenset(_grown(windows, node, stretch))
-    if extent is Extent.HOST and (xids or any(metric.startswith("gpu_") for metric in grown)):
+    reasons = _slow_reasons(windows, node, stretch)
+    is_told_of_card = (
+        gpu is not None
+        or bool(xids)
+        or bool((reasons or 0) & TELLING_REASONS)
+        or any(metric.startswith("gpu_") for metric in grown)
+    )
+    if extent is Extent.HOST and is_told_of_card:
         extent = Extent.ONE_GPU
     return Signature(
         extent=extent,
@@ -96,6 +116,7 @@ def measured(
         cards_missing=_has_lost_cards(windows, node, stretch),
         grown=grown,
         xids=xids,
+        slow_reasons=reasons,
         has_stopped=_has_stopped(windows, stretch),
         has_exited=any(event.kind is EventKind.PROCESS_EXIT for event in told),
     )
@@ -105,6 +126,7 @@ def measured(
 class _Departures:
     """Of the machine's rows, by row and metric."""
 
+    rows: tuple[int | None, ...]
     metrics: tuple[str, ...]
     deviations: Floats
     relatives: Floats
@@ -113,18 +135,20 @@ class _Departures:
     def of(cls, window: Window, mine: NDArray[np.bool_], stretch: Stretch) -> _Departures:
         at = [n for n, metric in enumerate(window.metrics) if metric not in _UNTOLD]
         metrics = tuple(window.metrics[n] for n in at)
-        new, past = (_means(window.values[:, at, part]) for part in (
+        new, past = (means(window.values[:, at, part]) for part in (
             stretch.new(window), stretch.past(window)))  # fmt: skip
         changes, peers = new - past, ~mine if (~mine).any() else mine
-        middle = _median(changes[peers])
-        spread = _spread(np.abs(changes[peers] - middle))
-        level = _LEVEL_SHARE * np.abs(_median(past[peers]))
-        least = np.array([_resolution(metric) for metric in metrics])
-        noise = np.fmax(np.fmax(spread, level), least)
-        usual = _median(new[peers])
-        apart = changes[mine] - middle
+        usual = median(new[peers])
+        for name, one in derived(metrics, new, past, stretch.ages):
+            metrics, usual = (*metrics, name), np.append(usual, 0.0)
+            changes = np.column_stack([changes, one])
+            new = np.column_stack([new, np.full(len(new), np.nan)])
+        least = np.fmax([_resolution(metric) for metric in metrics], _LEVEL_SHARE * np.abs(usual))
+        found = Compared.best_of(changes, new, peers, least)
+        apart = found.apart[mine]
         relatives = np.divide(apart, usual, out=np.full_like(apart, np.nan), where=usual != 0.0)
-        return cls(metrics, apart / noise, relatives)
+        rows = tuple(window.rows[at].index for at in np.flatnonzero(mine).tolist())
+        return cls(rows, metrics, apart / found.noise, relatives)
 
     @property
     def strengths(self) -> Floats:
@@ -143,9 +167,10 @@ class _Departures:
             Extent.ONE_GPU if departing < max(2, len(self.strengths) / 2) else Extent.SEVERAL_GPUS
         )
 
-    def of_strongest(self) -> Iterator[tuple[str, Departure]]:
-        """Of the row that departs most."""
-        row = int(self.strengths.argmax())
+    def of_card(self, gpu: int | None) -> Iterator[tuple[str, Departure]]:
+        """Of this card, or of the one that departs most."""
+        is_known = gpu is not None and gpu in self.rows
+        row = self.rows.index(gpu) if is_known else int(self.strengths.argmax())
         return self._picked(np.full(len(self.metrics), row))
 
     def of_extremes(self) -> Iterator[tuple[str, Departure]]:
@@ -162,37 +187,6 @@ def _slots(window: Window, first: int, beyond: int) -> slice:
     width, slots = window.slot_seconds, int(window.values.shape[2])
     begin, end = ((second - window.first_second) // width for second in (first, beyond))
     return slice(min(max(begin, 0), slots), min(max(end, 0), slots))
-
-
-def _means(values: NDArray[np.floating]) -> Floats:
-    """Over slots; NaN where nothing was seen."""
-    seen = ~np.isnan(values)
-    total = np.where(seen, values, 0.0).sum(axis=2, dtype=np.float64)
-    number = seen.sum(axis=2)
-    means: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
-    return means
-
-
-def _median(values: Floats) -> Floats:
-    """Over rows; zero where nothing was seen."""
-    known = ~np.isnan(values).all(axis=0)
-    middle = np.zeros(values.shape[1])
-    if known.any():
-        middle[known] = np.nanmedian(values[:, known], axis=0)
-    return middle
-
-
-def _spread(distances: Floats) -> Floats:
-    """Of the peers' changes: by the middle of them, or by the tenth that changes most.
-
-    Traffic and disks come in bursts: most peers hardly change while some do.
-    """
-    usual, rare = _median(distances), np.zeros(distances.shape[1])
-    known = ~np.isnan(distances).all(axis=0)
-    if known.any():
-        rare[known] = np.nanquantile(distances[:, known], 0.9, axis=0)
-    spread: Floats = np.fmax(_OF_MIDDLE * usual, _OF_RARE * rare)
-    return spread
 
 
 def _resolution(metric: str) -> float:
@@ -270,6 +264,22 @@ def _xids(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) ->
     new, old = values[:, stretch.since(window)], values[:, stretch.past(window)]
     codes = {int(code) for code in new[new > 0]} - {int(code) for code in old[old > 0]}
     return frozenset(codes)
+
+
+def _slow_reasons(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> int | None:
+    """The reasons that a driver gives since the onset and gave at no card before."""
+    window = windows.get(Entity.GPU)
+    if window is None or "gpu_throttle_reasons" not in window.metrics:
+        return None
+    values = window.values[_rows_of(window, node), window.metrics.index("gpu_throttle_reasons")]
+    new, old = (values[:, part] for part in (stretch.since(window), stretch.past(window)))
+    if np.isnan(new).all():
+        return None
+    return _bits(new) & ~_bits(old)
+
+
+def _bits(masks: NDArray[np.floating]) -> int:
+    return int(np.bitwise_or.reduce(masks[~np.isnan(masks)].astype(np.int64), initial=0))
 
 
 def _told_xids(events: Sequence[Event]) -> frozenset[int]:

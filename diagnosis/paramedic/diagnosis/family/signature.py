@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_BY_HEAT = 0x20 | 0x40
+"""Thermal slowdown by software and by hardware. Of NVML's clock event reasons."""
+_BY_POWER = 0x80
+"""The hardware's power brake. The software's power cap (0x4) is nobody's fault: busy cards run into
+it."""
+TELLING_REASONS = _BY_HEAT | _BY_POWER
+
+
 class Extent(StrEnum):
     """How much of the machine is concerned."""
 
@@ -47,7 +55,19 @@ class Signature:
     """Error counters (metric ids) that grew beyond what healthy machines show."""
     xids: frozenset[int] = frozenset()
     """Codes that the driver told of this machine."""
+    slow_reasons: int | None = None
+    """Bits of NVML's clock event reasons that have come up; None: not observed."""
     has_stopped: bool = False
     """The machine makes no progress, and the others wait for it or have given up."""
     has_exited: bool = False
     """A process of the machine has ended that nobody asked to end."""
+
+    @property
+    def slowed_by_heat(self) -> bool | None:
+        """Whether the driver or the board keeps a clock down because of heat; None: unknown."""
+        return None if self.slow_reasons is None else bool(self.slow_reasons & _BY_HEAT)
+
+    @property
+    def slowed_by_power(self) -> bool | None:
+        """Whether the board has braked for its power supply; None: unknown."""
+        return None if self.slow_reasons is None else bool(self.slow_reasons & _BY_POWER)

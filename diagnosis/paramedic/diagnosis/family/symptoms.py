@@ -47,7 +47,7 @@ def seen(signature: Signature, symptoms: Sequence[Symptom]) -> NDArray[np.float6
     told = _told(signature)
     for at, symptom in enumerate(symptoms):
         if symptom.direction is Direction.NONE:
-            surely[at] = _CERTAIN if _is_given(signature, symptom.name, told) else 1.0 - _CERTAIN
+            surely[at] = _sure_of(_is_given(signature, symptom.name, told))
     return surely
 
 
@@ -72,8 +72,15 @@ def _deviation(signature: Signature, symptom: Symptom) -> float:
     return max(known, default=math.nan)
 
 
-def _is_given(signature: Signature, name: str, told: frozenset[Fault]) -> bool:
-    return _is_told(name, told) or bool(getattr(signature, name, False))
+def _is_given(signature: Signature, name: str, told: frozenset[Fault]) -> bool | None:
+    """None where it cannot be seen."""
+    return True if _is_told(name, told) else getattr(signature, name, False)
+
+
+def _sure_of(is_given: bool | None) -> float:
+    if is_given is None:
+        return math.nan
+    return _CERTAIN if is_given else 1.0 - _CERTAIN
 
 
 def _is_told(name: str, told: frozenset[Fault]) -> bool:

@@ -1,0 +1,90 @@
+"""Rows beside their peers: how far apart each is, in units of the peers' own scatter.
+
+Plain robust statistics over means of the newest and of earlier seconds. A change is compared where
+rows keep their differences; a level, where there is too little past to tell a change by, or where
+peers are so alike that it says more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_OF_MIDDLE, _OF_RARE = 1.4826, 0.6080
+"""From the middle and the ninth tenth of distances to a standard deviation, as a normal's are."""
+_SURER = 0.5
+"""A level that scatters by less than this share of a change is what is compared."""
+_SEEN_SHARE = 0.5
+"""A row with fewer of its slots than this share of what is usual is no more than a glimpse: a mean
+of other seconds than the peers'."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """All rows, metric by metric; NaN where nothing was observed."""
+
+    apart: Floats
+    """From the peers' middle, in the metric's own unit."""
+    noise: Floats
+    """(metrics,): a standard deviation of what is healthy."""
+
+    @classmethod
+    def of(cls, amounts: Floats, peers: NDArray[np.bool_], least: Floats) -> Compared:
+        """Noise is at least `least`."""
+        middle = median(amounts[peers])
+        spread = _spread(np.abs(amounts[peers] - middle))
+        return cls(amounts - middle, np.fmax(spread, least))
+
+    @classmethod
+    def best_of(
+        cls, changes: Floats, levels: Floats, peers: NDArray[np.bool_], least: Floats
+    ) -> Compared:
+        """Of changes, or of levels where these say more."""
+        by_change, by_level = (cls.of(one, peers, least) for one in (changes, levels))
+        has_change, has_level = (~np.isnan(one[peers]).all(axis=0) for one in (changes, levels))
+        is_surer = ~has_change | (by_level.noise < _SURER * by_change.noise)
+        takes_level = has_level & is_surer
+        return cls(
+            np.where(takes_level, by_level.apart, by_change.apart),
+            np.where(takes_level, by_level.noise, by_change.noise),
+        )
+
+
+def means(values: NDArray[np.floating]) -> Floats:
+    """Over slots, of (rows, metrics, slots); NaN where nothing, or only a glimpse, was seen."""
+    seen = ~np.isnan(values)
+    total = np.where(seen, values, 0.0).sum(axis=2, dtype=np.float64)
+    number = seen.sum(axis=2)
+    usual = np.median(number, axis=0) if len(number) else number
+    is_enough = (number > 0) & (number >= _SEEN_SHARE * usual)
+    found: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=is_enough)
+    return found
+
+
+def median(values: Floats) -> Floats:
+    """Over rows; zero where nothing was seen."""
+    known = ~np.isnan(values).all(axis=0)
+    middle = np.zeros(values.shape[1])
+    if known.any():
+        middle[known] = np.nanmedian(values[:, known], axis=0)
+    return middle
+
+
+def _spread(distances: Floats) -> Floats:
+    """Of the peers' amounts: by the middle of them, or by the tenth that is farthest.
+
+    Traffic and disks come in bursts: most peers hardly change while some do.
+    """
+    usual, rare = median(distances), np.zeros(distances.shape[1])
+    known = ~np.isnan(distances).all(axis=0)
+    if known.any():
+        rare[known] = np.nanquantile(distances[:, known], 0.9, axis=0)
+    spread: Floats = np.fmax(_OF_MIDDLE * usual, _OF_RARE * rare)
+    return spread

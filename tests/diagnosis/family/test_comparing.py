@@ -1,0 +1,58 @@
+"""Rows beside their peers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paramedic.diagnosis.family.comparing import Compared, means, median
+
+PEERS = np.arange(9) > 0
+LEAST = np.array([0.1])
+
+
+def column(*values: float) -> NDArray[np.float64]:
+    return np.array([values]).T
+
+
+SPREAD = np.linspace(-2.0, 2.0, 8)
+ALIKE = np.linspace(-0.2, 0.2, 8)
+
+
+def test_noise_is_the_peers_scatter_and_never_less_than_what_can_be_resolved() -> None:
+    wide = Compared.of(column(5.0, *SPREAD), PEERS, LEAST)
+    narrow = Compared.of(column(5.0, *(SPREAD / 1000)), PEERS, LEAST)
+    assert 1.0 < wide.noise[0] < 3.0
+    assert narrow.noise[0] == 0.1
+    assert wide.apart[0, 0] == 5.0
+
+
+def test_a_change_is_compared_where_levels_say_no_more() -> None:
+    found = Compared.best_of(column(5.0, *ALIKE), column(0.0, *ALIKE), PEERS, LEAST)
+    assert found.apart[0, 0] == 5.0
+
+
+def test_a_level_is_compared_where_peers_are_much_more_alike_in_it() -> None:
+    found = Compared.best_of(column(5.0, *SPREAD), column(3.0, *ALIKE), PEERS, LEAST)
+    assert found.apart[0, 0] == 3.0
+
+
+def test_a_level_is_compared_where_there_is_no_past() -> None:
+    none = column(*np.full(9, np.nan))
+    assert Compared.best_of(none, column(3.0, *SPREAD), PEERS, LEAST).apart[0, 0] == 3.0
+    assert Compared.best_of(column(5.0, *SPREAD), none, PEERS, LEAST).apart[0, 0] == 5.0
+
+
+def test_a_glimpse_is_no_mean() -> None:
+    values = np.ones((4, 1, 10))
+    values[0, 0, 2:] = np.nan
+    values[1, 0, 6:] = np.nan
+    found = means(values)[:, 0]
+    assert np.isnan(found[0])
+    assert found[1:].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_what_nobody_has_seen_has_no_mean_and_a_middle_of_zero() -> None:
+    nothing = np.full((3, 2, 4), np.nan)
+    assert np.isnan(means(nothing)).all()
+    assert median(means(nothing)).tolist() == [0.0, 0.0]
