@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -183,6 +184,23 @@ def test_scores_say_what_was_seen_and_what_the_peers_did() -> None:
     assert found.second == 1009
     assert found.value[:, 0].tolist() == [1.0, 2.0, 3.0, 9.0]
     assert found.peers[:, 0].tolist() == [3.0, 3.0, 2.0, 2.0]
+
+
+@given(SEEDS, st.lists(st.integers(0, 3), min_size=1, max_size=4))
+@settings(max_examples=10)
+def test_what_is_kept_of_the_last_window_changes_nothing(seed: int, moves: list[int]) -> None:
+    """Windows that slide, while values of the past change, appear and vanish."""
+    dice = np.random.default_rng(seed)
+    values = noisy(seed, slots=SLOTS + sum(moves))
+    model, first = PeerDeviationConfig().build(), 0
+    for moved in moves:
+        first += moved
+        at = tuple(int(dice.integers(size)) for size in values.shape)
+        values[at] = dice.choice([np.nan, 5.0, 50.0])
+        window = window_of(values[..., first : first + SLOTS])
+        window = replace(window, first_second=window.first_second + first)
+        fresh = PeerDeviationConfig().build().score(window)
+        np.testing.assert_array_equal(model.score(window).deviation, fresh.deviation)
 
 
 def test_it_is_a_pattern_model() -> None:

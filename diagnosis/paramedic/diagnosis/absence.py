@@ -92,7 +92,7 @@ class _Kind:
         if window.rows is not self.rows:
             self._meet(window.rows)
         self.memory.arrange(self.nodes, _ONE)
-        here = window.observed[:, :, -1].any(axis=1)
+        here = window.observed.T[-1].any(axis=0)
         seen = np.logical_or.reduceat(here, self.starts)
         self._note(seen, window.last_second)
         self._count_silence(seen, window, timeout_seconds)

@@ -57,8 +57,10 @@ def _with_progress(window: Window, fit: NDArray[np.bool_]) -> NDArray[np.bool_]:
     at = window.metrics.index(_PROGRESS_METRIC)
     known = window.observed.T[:, at] & fit[:, None]
     steps = np.where(known, window.values.T[:, at], -np.inf)
-    before = np.maximum.accumulate(steps, axis=0)[:-1]
     progress = fit[:, None] & ~known
     progress[0] = fit[0]
-    progress[1:] |= steps[1:] > before
+    highest = steps[0]
+    for slot in range(1, fit.size):  # NumPy accumulates row by row, which is slower
+        progress[slot] |= steps[slot] > highest
+        np.maximum(highest, steps[slot], out=highest)
     return progress

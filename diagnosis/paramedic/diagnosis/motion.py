@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.models.leave_one_out import median_over_time
+
 if TYPE_CHECKING:
     from paramedic.ingest.contract import Window
 
@@ -156,7 +158,7 @@ def _median(window: Window, metric: str) -> float | None:
     if metric not in window.metrics:
         return None
     at = window.metrics.index(metric)
-    here = window.observed[:, at, -1]
-    if not here.any() or 2 * np.count_nonzero(here) < len(window.rows):
+    here = np.flatnonzero(window.observed.T[-1, at])
+    if not here.size or 2 * here.size < len(window.rows):
         return None
-    return float(np.median(window.values[here, at, -1].astype(np.float64)))
+    return float(median_over_time(window.values.T[-1, at, here].astype(np.float64)))

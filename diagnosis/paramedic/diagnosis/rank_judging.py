@@ -86,12 +86,22 @@ class RankJudging:
         if picture.stretch(second) > memory.judged_stretch:
             memory.judged_stretch = picture.stretch(second)
             memory.watch.restart()
-        for slowness in memory.watch.weigh(self._score(Entity.RANK, second, windows, picture)):
+        for slowness in self._weigh(second, windows, memory, picture):
             finding = self._finding(slowness, memory, picture, None)
             if finding.node not in picture.departed and docket.would_change(finding):
                 scores = self._score(Entity.NODE, windows.closed_by(second), windows, picture)
                 yield from docket.report(self._finding(slowness, memory, picture, scores))
         yield from _acquit(second, memory.watch, docket)
+
+    def _weigh(
+        self, second: int, windows: JobWindows, memory: RankMemory, picture: JobPicture
+    ) -> list[Slowness]:
+        """Who is slow by now; a slot in which nobody ended a step changes nothing."""
+        window = windows.window_until(Entity.RANK, second)
+        told = [at for at, name in enumerate(window.metrics) if name in JUDGED_METRICS]
+        if not window.observed.T[-1, told].any():
+            return []
+        return memory.watch.weigh(self._score(Entity.RANK, second, windows, picture))
 
     def _finding(
         self,

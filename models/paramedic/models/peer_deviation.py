@@ -156,8 +156,7 @@ class PeerDeviation:
 
     def _median_of_enough(self, by_row: Cells) -> Cells:
         """Median over the slots, per metric and row; NaN where too few slots were observed."""
-        unknown = np.count_nonzero(np.isnan(by_row), axis=-1)
-        enough = by_row.shape[-1] - unknown >= self.config.fewest_slots
+        enough = _known(by_row, axis=-1) >= self.config.fewest_slots
         return np.where(enough, median_over_time(by_row), np.nan)
 
 
@@ -168,14 +167,22 @@ def _values(window: Window, slots: slice) -> Cells:
     return values
 
 
+def _known(numbers: Cells, axis: int) -> NDArray[np.intp] | int:
+    """How many along the axis are there; mostly all are, which is quickly seen."""
+    unknown, count = np.isnan(numbers), int(numbers.shape[axis])
+    if not unknown.any():
+        return count
+    known: NDArray[np.intp] = count - np.count_nonzero(unknown, axis=axis)
+    return known
+
+
 def _shares_of_level(values: Cells, level: Cells) -> Cells:
     """The residual as a share of the peers' level now, or of their mean level if that is higher.
 
     From (slot, metric, row) to (metric, row, slot).
     """
     size = np.abs(level)
-    known = np.count_nonzero(~np.isnan(size), axis=0)
-    mean = np.nansum(size, axis=0) / np.maximum(known, 1)
+    mean = np.nansum(size, axis=0) / np.maximum(_known(size, axis=0), 1)
     yardstick = np.maximum(np.maximum(size, mean, out=size), _SMALLEST, out=size)
     slots, metrics, rows = values.shape
     # With lines that are a power of two apart, all of a row's slots would share one cache line.

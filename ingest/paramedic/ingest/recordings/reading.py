@@ -6,7 +6,9 @@ times overlap: of files that are sorted, one or two; of files in any order, all 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from heapq import merge
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.events_reading import RecordedEvents, read_events
 from paramedic.ingest.recordings.inspection import Findings, Unit, inspect
 from paramedic.ingest.recordings.moment import Moment
-from paramedic.ingest.recordings.rows import RowReader
+from paramedic.ingest.recordings.rows import RowReader, Rows
 from paramedic.ingest.some_names import some_names
 
 _ROWS_AT_ONCE = 60_000
@@ -77,8 +79,9 @@ class Recording:
         assembler = Assembler(self.job.job, nodes, metrics)
         readers = self._readers({str(node): at for at, node in enumerate(nodes)})
         units, due = self._units(), rows_at_once
-        for at, (entity, unit) in enumerate(units):
-            assembler.add(entity, readers[entity].read(unit))
+        rows = _ahead([partial(readers[entity].read, unit) for entity, unit in units])
+        for at, ((entity, _), read) in enumerate(zip(units, rows, strict=True)):
+            assembler.add(entity, read)
             is_last = at + 1 == len(units)
             if assembler.held >= due or is_last:
                 frontier = None if is_last else units[at + 1][1].earliest_arrival
@@ -114,6 +117,16 @@ class Recording:
         unlisted = sorted(self.nodes - listed)
         if unlisted:
             yield f"job.json does not list {some_names(unlisted)}: taken in without roles"
+
+
+def _ahead(reads: Sequence[Callable[[], Rows]]) -> Iterator[Rows]:
+    """What each of them reads; the next one reads while the last is being used."""
+    with ThreadPoolExecutor(1, "recording") as thread:
+        coming = thread.submit(reads[0])
+        for following in reads[1:]:
+            read, coming = coming.result(), thread.submit(following)
+            yield read
+        yield coming.result()
 
 
 def open_recording(folder: Path) -> Recording:

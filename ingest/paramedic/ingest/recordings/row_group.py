@@ -17,6 +17,10 @@ from paramedic.ingest.recordings.layout import ARRIVED, GENERATION, INDEX_COLUMN
 from paramedic.ingest.recordings.moment import MICROSECONDS
 
 _LARGEST = 2**31
+_NOT_OBSERVED = pa.Array.from_buffers(
+    pa.float64(), 1, [None, pa.py_buffer(np.array([np.nan]).tobytes())]
+)[0]
+"""NaN for pyarrow, made without pandas."""
 
 Whole = NDArray[np.int64]
 
@@ -53,7 +57,7 @@ def keys_of(table: pa.Table, entity: Entity, path: Path, first_row: int) -> Keys
         seconds=seconds,
         arrivals=_arrivals(table, seconds),
         nodes=tuple(names.dictionary.to_pylist()),
-        node_codes=names.indices.to_numpy(zero_copy_only=False).astype(np.int64),
+        node_codes=np.from_dlpack(names.indices).astype(np.int64),
         indices=np.zeros_like(seconds)
         if index is None
         else place.whole(table.column(index), index),
@@ -77,7 +81,14 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
     kind = column.type
     if not (pa.types.is_float32(kind) or pa.types.is_float64(kind) or pa.types.is_float16(kind)):
         column = pc.cast(column, pa.float64(), safe=False)
-    numbers: NDArray[Any] = column.to_numpy()
+    if column.null_count:
+        column = pc.fill_null(column, _NOT_OBSERVED.cast(column.type))
+    return _array_of(column)
+
+
+def _array_of(column: pa.ChunkedArray) -> NDArray[Any]:
+    """Numbers without nulls. pyarrow's own way imports pandas first, which takes long."""
+    numbers: NDArray[Any] = np.from_dlpack(column.combine_chunks())
     return numbers
 
 
@@ -104,7 +115,7 @@ class _Place:
 
     def whole(self, column: pa.ChunkedArray, name: str) -> Whole:
         self.require_all(column, name)
-        numbers = pc.cast(column, pa.float64(), safe=False).to_numpy()
+        numbers = _array_of(pc.cast(column, pa.float64(), safe=False))
         bad = ~((numbers >= 0) & (numbers < _LARGEST) & (np.floor(numbers) == numbers))
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
@@ -114,7 +125,7 @@ class _Place:
 
 def _microseconds(column: pa.ChunkedArray, place: _Place, name: str) -> Whole:
     place.require_all(column, name)
-    return np.asarray(_in_utc(column).to_numpy())
+    return _array_of(_in_utc(column))
 
 
 def _in_utc(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -128,6 +139,8 @@ def _arrivals(table: pa.Table, seconds: Whole) -> Whole:
     if ARRIVED not in table.column_names:
         return over
     column = _in_utc(table.column(ARRIVED))
+    if not column.null_count:
+        return _array_of(column)
     missing = column.is_null().to_numpy()
     return np.where(missing, over, pc.fill_null(column, 0).to_numpy())
 
