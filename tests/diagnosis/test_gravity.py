@@ -64,6 +64,7 @@ def test_a_trend_of_another_machine_accuses_nobody() -> None:
         (0.4, Fault.STRAGGLER, P0),
         (0.0, Fault.ECC_ERROR, P0),
         (0.7, Fault.ECC_ERROR, P1),
+        (0.0, Fault.PROCESS_EXIT, P1),
         (0.99, Fault.UNKNOWN, P2),
         (math.nan, Fault.UNKNOWN, P1),
     ],

@@ -9,7 +9,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.contract import Severity
+from paramedic.diagnosis.contract import Fault, Severity
 from paramedic.diagnosis.family.severity import Impact, severity_of
 from paramedic.diagnosis.finding import Trouble
 
@@ -32,8 +32,9 @@ def graded(finding: Finding, known: Mapping[Subject, Verdict], throughput_ratio:
     """
     if finding.severity is not None:
         return finding
-    is_told = math.isnan(finding.throughput_ratio)
-    left = throughput_ratio if is_told else finding.throughput_ratio
+    left = finding.throughput_ratio
+    if math.isnan(left) and finding.fault is not Fault.PROCESS_EXIT:
+        left = throughput_ratio  # a job stands after any end, and most go on without a person
     impact = Impact(1 + len(_others_accused(finding, known)), left)
     severity = severity_of(finding.fault, impact)
     before = known.get(finding.subject)
