@@ -1,14 +1,15 @@
 """Reads a recording: batches and events in the order in which the live run saw them.
 
 Rows come in row groups, the earliest first, so that memory holds no more than the groups whose
-times overlap: of files that are sorted, one or two; of files in any order, all of them.
+times overlap, and the next ones: of files that are sorted, a few; of files in any order, all of
+them. What comes next is read in a thread while what came last is being used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from dataclasses import dataclass
 from heapq import merge
 from pathlib import Path
 
@@ -20,11 +21,20 @@ from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.events_reading import RecordedEvents, read_events
 from paramedic.ingest.recordings.inspection import Findings, Unit, inspect
 from paramedic.ingest.recordings.moment import Moment
-from paramedic.ingest.recordings.rows import RowReader, Rows
+from paramedic.ingest.recordings.rows import RowReader
 from paramedic.ingest.some_names import some_names
 
 _ROWS_AT_ONCE = 60_000
 _KINDS = {Entity.GPU: "GPUs", Entity.RANK: "ranks"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Portion:
+    """Batches that are complete at the same point of reading."""
+
+    moments: list[Moment]
+    repeated_rows: int
+    """Of all that has been read by then."""
 
 
 class Recording:
@@ -74,19 +84,22 @@ class Recording:
         return merge(self._batches(rows_at_once), events, key=lambda one: one.arrived)
 
     def _batches(self, rows_at_once: int) -> Iterator[Moment]:
+        for portion in _ahead(self._portions(rows_at_once)):
+            self.repeated_rows = portion.repeated_rows
+            yield from portion.moments
+
+    def _portions(self, rows_at_once: int) -> Iterator[_Portion]:
         nodes = sorted(self.nodes)
         metrics = {entity: one.usable_metrics for entity, one in self._findings.items()}
         assembler = Assembler(self.job.job, nodes, metrics)
         readers = self._readers({str(node): at for at, node in enumerate(nodes)})
         units, due = self._units(), rows_at_once
-        rows = _ahead([partial(readers[entity].read, unit) for entity, unit in units])
-        for at, ((entity, _), read) in enumerate(zip(units, rows, strict=True)):
-            assembler.add(entity, read)
+        for at, (entity, unit) in enumerate(units):
+            assembler.add(entity, readers[entity].read(unit))
             is_last = at + 1 == len(units)
             if assembler.held >= due or is_last:
                 frontier = None if is_last else units[at + 1][1].earliest_arrival
-                yield from assembler.complete(frontier)
-                self.repeated_rows = assembler.repeated
+                yield _Portion(list(assembler.complete(frontier)), assembler.repeated)
                 # Of files in any order nothing is complete before the end: do not look every time.
                 due = max(rows_at_once, 2 * assembler.held)
 
@@ -119,14 +132,13 @@ class Recording:
             yield f"job.json does not list {some_names(unlisted)}: taken in without roles"
 
 
-def _ahead(reads: Sequence[Callable[[], Rows]]) -> Iterator[Rows]:
-    """What each of them reads; the next one reads while the last is being used."""
+def _ahead(portions: Iterator[_Portion]) -> Iterator[_Portion]:
+    """The same; the next one is made while the last is being used."""
     with ThreadPoolExecutor(1, "recording") as thread:
-        coming = thread.submit(reads[0])
-        for following in reads[1:]:
-            read, coming = coming.result(), thread.submit(following)
-            yield read
-        yield coming.result()
+        coming = thread.submit(next, portions, None)
+        while (portion := coming.result()) is not None:
+            coming = thread.submit(next, portions, None)
+            yield portion
 
 
 def open_recording(folder: Path) -> Recording:
