@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from diagnosis.crowd import START, TENSOR, Crowd, Fault, name, slow
 from diagnosis.synthetic import event
-from paramedic.diagnosis.departures import Departure, DepartureWatch
-from paramedic.diagnosis.grouping import DomainKind, Group
+from paramedic.diagnosis.departure import Departure
+from paramedic.diagnosis.departures import DepartureWatch
+from paramedic.diagnosis.grouping import Group
 from paramedic.diagnosis.roles import JobRoles
 from paramedic.diagnosis.settings import DepartureSettings
 from paramedic.ingest.contract import Entity, EventKind, JobName
@@ -31,7 +32,7 @@ def said_of(
     watch = DepartureWatch(settings)
     judged = [watch.weigh(windows, roles) for windows in crowd.windows()]
     alone = [departure for one in judged for departure in one.departures]
-    return alone, [one.group for one in judged if one.group is not None]
+    return alone, [one.befallen.group for one in judged if one.befallen is not None]
 
 
 def named(crowd: Crowd, settings: DepartureSettings = SOON) -> dict[tuple[str, int | None], int]:
@@ -127,15 +128,6 @@ def behind_switches(nodes: int, of_each: int) -> JobRoles:
         told = event(EventKind.MEMBERSHIP, 0.0, name(node), None, change="joined", switch=leaf)
         roles.hear(replace(told, job=job))
     return roles
-
-
-def test_nodes_of_a_switch_that_depart_at_once_are_a_group_and_nobody_of_it_alone() -> None:
-    faults = [slow(node, 0.5) for node in range(3)]
-    crowd = Crowd(nodes=24, gpus=2, seconds=75, faults=sum(faults, ()))
-    alone, groups = said_of(crowd, roles=behind_switches(24, 3))
-    assert alone == []
-    assert {(one.domain.kind, one.domain.name) for one in groups} == {(DomainKind.SWITCH, "leaf-0")}
-    assert set(groups[0].members) == {name(0), name(1), name(2)}
 
 
 def test_one_node_of_a_switch_is_named_alone() -> None:

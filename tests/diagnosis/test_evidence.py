@@ -109,9 +109,11 @@ def test_what_is_no_odder_than_the_allowance_adds_nothing() -> None:
 
 
 def test_sending_and_receiving_are_one_matter() -> None:
-    one, both = (after(9, POWER, *what).nats[0] for what in ((SENT,), (SENT, RECEIVED)))
+    one, both = (
+        after(2, POWER, *what, nats=ALLOWANCE + 2).nats[0] for what in ((SENT,), (SENT, RECEIVED))
+    )
     assert both == pytest.approx(one)
-    assert after(9, POWER, TENSOR, SENT).nats[0] > one
+    assert after(2, POWER, TENSOR, SENT, nats=ALLOWANCE + 2).nats[0] > one
 
 
 def test_slots_without_oddness_wear_evidence_off() -> None:
@@ -189,7 +191,7 @@ def test_newcomers_settle_longer_than_those_who_began_together() -> None:
 
 
 def test_what_everybody_has_behind_him_can_be_cut_short() -> None:
-    evidence = after(5, POWER, TENSOR)
+    evidence = after(2, POWER, TENSOR)
     evidence.restart()
     evidence.settle(2)
     odd = slot({(POWER, 0): ODD, (TENSOR, 0): ODD})
@@ -224,7 +226,7 @@ def test_climbs_below_the_mark_are_no_tail_and_old_ones_are_forgotten() -> None:
 
 
 def test_a_restart_forgets_what_has_added_up_and_a_doubt_most_of_it() -> None:
-    evidence = after(5, POWER, TENSOR)
+    evidence = after(2, POWER, TENSOR)
     before = evidence.nats.copy()
     evidence.doubt([0], 0.25)
     assert evidence.nats[0] == pytest.approx(before[0] / 4)

@@ -42,7 +42,7 @@ def names(*numbers: int) -> tuple[NodeName, ...]:
 
 def of_group(*numbers: int, at: int = 100, domain: Domain = LEAF) -> Finding:
     return finding_of_group(
-        Group(domain, names(*numbers), 4, at - 11.0),
+        Group(domain, names(*numbers), at - 11.0),
         generation=0,
         second=at,
         confidence=0.97,
@@ -75,7 +75,7 @@ def test_its_words_name_what_is_shared_and_what_to_look_at() -> None:
     _, fired = with_group(1, 2, 3)
     assert fired.fault is Fault.NETWORK_GROUP
     assert fired.summary == (
-        "3 of the 4 nodes behind switch leaf-7 depart together (node-0001, node-0002, node-0003),"
+        "the 3 nodes behind switch leaf-7 depart together (node-0001, node-0002, node-0003),"
         " for 12 s: GPU tensor active 20 % against 40 %"
     )
     assert fired.action.recommended is RecommendedAction.NOTIFY
@@ -87,7 +87,7 @@ def test_a_stage_shows_the_fault_of_its_members() -> None:
     told = of_group(0, 1, 2, 3, domain=Domain(DomainKind.STAGE, "2"))
     assert told.fault is Fault.THERMAL_THROTTLE
     assert told.recommendation.recommended is RecommendedAction.RUN_TEST
-    assert told.summary.startswith("all 4 nodes of pipeline stage 2 depart together")
+    assert told.summary.startswith("the 4 nodes of pipeline stage 2 depart together")
     quiet = replace(told, evidence=())
     assert quiet.scope is Scope.GROUP
 

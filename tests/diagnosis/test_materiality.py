@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diagnosis.synthetic import JOB
-from paramedic.diagnosis.departures import Departure
+from paramedic.diagnosis.departure import Departure
 from paramedic.diagnosis.materiality import is_material
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from paramedic.diagnosis.departures import Departure
+    from paramedic.diagnosis.departure import Departure
     from paramedic.diagnosis.family.naming import Naming
     from paramedic.diagnosis.settings import DepartureSettings
     from paramedic.ingest.contract import NodeName, Window

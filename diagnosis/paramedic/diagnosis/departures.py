@@ -14,67 +14,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.chores import busy_hosts, is_chore
 from paramedic.diagnosis.clock_shift import is_shifted
+from paramedic.diagnosis.departure import departure_of
+from paramedic.diagnosis.domain_watch import DomainWatch
 from paramedic.diagnosis.evidence import Evidence
-from paramedic.diagnosis.grouping import Group, GroupSettings, find_group, may_become_group
 from paramedic.diagnosis.materiality import is_material
 from paramedic.diagnosis.rows_test import RowsTest
 from paramedic.diagnosis.separation import Picture, culprits
+from paramedic.diagnosis.step_period import step_seconds
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
 from paramedic.models.departure.model import DepartureConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from numpy.typing import NDArray
-
+    from paramedic.diagnosis.departure import Departure
+    from paramedic.diagnosis.domain_watch import Befallen
     from paramedic.diagnosis.roles import JobRoles
     from paramedic.diagnosis.settings import DepartureSettings
     from paramedic.ingest.contract import Window
 
 _SUSPECT = 1 / 3
 """A row with so much of the evidence that decides is suspected."""
-_LOUD_SHARE = 0.1
-"""A metric with so much of what the loudest says is loud."""
-_KEPT_OF_SHIFTED = 0.3
-"""What is kept of the evidence against a machine whose clock explains it."""
 _STEADY_PACE = 1
 """The pace at which machines are told apart: less noise than the first, sooner than the last."""
 _ENOUGH_PEERS = 64
 _MOSTLY = 0.5
+_SLOTS_BETWEEN_LOOKS = 10
 _TOGETHER_SECONDS = 12
 """Evidence that began no further apart may have one cause."""
-
-
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """A GPU, or a node, whose evidence has reached the level."""
-
-    row: EntityKey
-    """The strongest of its rows."""
-    gpu: int | None
-    """None when it is the node's trouble."""
-    alike: tuple[EntityKey, ...]
-    """The node's rows that depart together."""
-    since: int
-    """The second in which the evidence began."""
-    second: int
-    nats: float
-    level: float
-    told_by: Mapping[str, float]
-    """Signed deviation of the metrics that speak against it, the loudest first."""
-    loud: tuple[str, ...]
-    """Those that say most of it."""
-
-    @property
-    def node(self) -> NodeName:
-        """The node that is named."""
-        return self.row.node
-
-    @property
-    def seconds(self) -> int:
-        """For how long there has been evidence."""
-        return self.second - self.since + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +60,8 @@ class Judged:
     """What one slot decides."""
 
     departures: tuple[Departure, ...]
-    group: Group | None
+    befallen: Befallen | None
+    """The group that departs together."""
 
 
 @dataclass(slots=True)
@@ -99,10 +69,10 @@ class DepartureWatch:
     """The tests of one job's GPUs and nodes."""
 
     settings: DepartureSettings
-    grouping: GroupSettings = field(
-        default_factory=lambda: GroupSettings(longest_wait_seconds=60.0)
-    )
     _tests: dict[Entity, RowsTest] = field(init=False)
+    _domains: DomainWatch = field(init=False)
+    _step_seconds: float = 0.0
+    """How long a step takes; 0 while it is not known."""
     _waiting: dict[NodeName, int] = field(default_factory=dict)
     """Since when a node could have been accused and waits for the others of its domain."""
 
@@ -112,10 +82,12 @@ class DepartureWatch:
         self._tests = {
             kind: RowsTest(config.build(), Evidence(paces)) for kind in (Entity.GPU, Entity.NODE)
         }
+        self._domains = DomainWatch(self.settings)
 
     def restart(self) -> None:
         """Forget all evidence; what is known of the machines is kept."""
         self._waiting.clear()
+        self._domains.restart()
         for test in self._tests.values():
             test.restart()
 
@@ -123,60 +95,42 @@ class DepartureWatch:
         """Add a slot of all kinds; returns whose evidence has reached the level."""
         kinds = [kind for kind in self._tests if windows[kind].rows]
         rows = sum(len(windows[kind].rows) for kind in kinds)
+        self._follow_steps(windows[Entity.GPU])
         for kind in kinds:
-            self._tests[kind].weigh(windows[kind], roles, rows, self.settings)
+            self._tests[kind].weigh(windows[kind], roles, rows, self.settings, self._step_seconds)
+        if roles is not None:
+            present = {row.node for kind in kinds for row in windows[kind].rows}
+            self._domains.weigh(windows, roles.domains(present))
+        befallen = self._domains.befallen(windows)
         if not any((test.evidence.strength >= _SUSPECT).any() for test in self._tests.values()):
             self._waiting.clear()
-            return Judged((), None)
+            return Judged((), befallen)
         standing = self.standings()
+        return Judged(tuple(self._alone(kinds, windows, standing, roles)), befallen)
+
+    def _follow_steps(self, window: Window) -> None:
+        """Look now and then how long a step takes; what is not seen is as it was."""
+        if window.last_second // window.slot_seconds % _SLOTS_BETWEEN_LOOKS == 0:
+            self._step_seconds = step_seconds(window) or self._step_seconds
+
+    def _alone(
+        self,
+        kinds: list[Entity],
+        windows: Mapping[Entity, Window],
+        standing: Mapping[NodeName, NodeEvidence],
+        roles: JobRoles | None,
+    ) -> list[Departure]:
+        """Who is accused alone now, the surest first."""
+        busy = busy_hosts(self._tests[Entity.NODE].slot, self._pace)
         found: dict[NodeName, Departure] = {}
         for kind in kinds:
             for one in self._departures(kind, windows[kind], roles):
-                found.setdefault(one.node, one)
-        group, alone = self._sorted_out(found, standing, roles, windows)
-        return Judged(alone, group)
-
-    def _sorted_out(
-        self,
-        found: Mapping[NodeName, Departure],
-        standing: Mapping[NodeName, NodeEvidence],
-        roles: JobRoles | None,
-        windows: Mapping[Entity, Window],
-    ) -> tuple[Group | None, tuple[Departure, ...]]:
-        """The group that departs together, and who is accused alone now."""
-        domains = {} if roles is None else roles.domains(standing)
-        strengths = {node: one.strength for node, one in standing.items()}
-        since = {node: float(one.since) for node, one in standing.items() if one.strength > 0}
-        group = find_group(domains, strengths, since, self.grouping)
-        if group is not None and self._is_young(group, windows):
-            group = None
-        alone = []
-        for one in found.values():
-            if group is not None and one.node in group.members:
-                continue
-            longest = 0.0
-            if may_become_group(one.node, domains, strengths, since, self.grouping):
-                longest = self.grouping.longest_wait_seconds
-            elif _has_rival(one, standing):
-                longest = self.settings.rival_wait_seconds
-            if not self._waits(one, longest):
-                alone.append(one)
-        return group, tuple(alone)
-
-    def strongest_of(
-        self, nodes: Collection[NodeName], windows: Mapping[Entity, Window]
-    ) -> Departure | None:
-        """What speaks loudest against any of these nodes; None where nothing does."""
-        best: tuple[float, Entity, int] | None = None
-        for kind, test in self._tests.items():
-            strength = test.evidence.strength
-            for at, row in enumerate(test.evidence.rows):
-                if row.node in nodes and strength[at] > (best[0] if best else 0.0):
-                    best = (float(strength[at]), kind, at)
-        if best is None:
-            return None
-        _, kind, at = best
-        return self._departure(self._tests[kind], windows[kind], (at,), 1)
+                if is_chore(one, windows[kind], busy, standing):
+                    self._tests[kind].doubt(one.alike)
+                elif not self._domains.explains(one):
+                    found.setdefault(one.node, one)
+        alone = [one for one in found.values() if not self._waits(one, standing)]
+        return sorted(alone, key=lambda one: one.level - one.nats)
 
     def standings(self) -> dict[NodeName, NodeEvidence]:
         """How the evidence stands against each node, by the row that has most of it."""
@@ -217,17 +171,18 @@ class DepartureWatch:
             if row.node == node
         )
 
+    def are_well(self, nodes: tuple[NodeName, ...], slot_seconds: int) -> bool:
+        """Whether what nodes of a group share is well again."""
+        return self._domains.is_well(nodes, slot_seconds)
+
     def _evidence(self) -> Iterator[Evidence]:
         yield from (test.evidence for test in self._tests.values())
 
-    def _is_young(self, group: Group, windows: Mapping[Entity, Window]) -> bool:
-        now = max(window.last_second for window in windows.values())
-        return now - group.since < self.settings.group_harmless_seconds
-
-    def _waits(self, one: Departure, longest_seconds: float) -> bool:
+    def _waits(self, one: Departure, standing: Mapping[NodeName, NodeEvidence]) -> bool:
         """Whether to give others a moment before one is accused alone."""
         begun = self._waiting.setdefault(one.node, one.second)
-        return one.second - begun < longest_seconds
+        longest = self.settings.rival_wait_seconds if _has_rival(one, standing) else 0.0
+        return one.second - begun < longest
 
     def _departures(
         self, kind: Entity, window: Window, roles: JobRoles | None
@@ -249,14 +204,14 @@ class DepartureWatch:
             alike = picture.alike(one)
             if strength[list(alike)].max() < 1:
                 continue
-            departure = self._departure(test, window, alike, len(hosts.members(one.circle)))
+            departure = departure_of(test, window, alike, len(hosts.members(one.circle)))
             is_soon = departure.seconds < self.settings.node_harmless_seconds
             if departure.gpu is None and kind is Entity.GPU and is_soon:
                 continue
             if not is_material(window, departure):
                 continue
             if self._is_shifted(test, window, departure, roles):
-                test.evidence.doubt(list(alike), _KEPT_OF_SHIFTED)
+                test.doubt(departure.alike)
                 continue
             yield departure
 
@@ -279,33 +234,6 @@ class DepartureWatch:
         among = range(len(window.rows)) if circles is None else circles.fellows(at).tolist()
         peers = [one for one in among if window.rows[one].node != departure.node]
         return is_shifted(window, at, peers[:_ENOUGH_PEERS], metrics, departure.since)
-
-    def _departure(
-        self, test: RowsTest, window: Window, alike: tuple[int, ...], of: int
-    ) -> Departure:
-        evidence, slot = test.evidence, test.slot
-        assert slot is not None  # it has been weighed
-        strength = evidence.strength
-        at = max(alike, key=lambda one: float(strength[one]))
-        row = window.rows[at]
-        is_nodes = row.index is None or len(alike) > max(1, of // 2)
-        pace = evidence.pace_of(at)
-        loud = evidence.speakers(at)
-        deviation: NDArray[np.float64] = slot.deviation[pace, :, at]
-        ranked = np.lexsort((-np.abs(deviation), -loud)).tolist()
-        return Departure(
-            row=row,
-            gpu=None if is_nodes else row.index,
-            alike=tuple(window.rows[one] for one in (alike if is_nodes else (at,))),
-            since=evidence.since(at),
-            second=window.last_second,
-            nats=float(evidence.nats[at]),
-            level=evidence.level,
-            told_by={slot.metrics[m]: float(deviation[m]) for m in ranked},
-            loud=tuple(
-                slot.metrics[m] for m in ranked if loud[m] >= _LOUD_SHARE * loud[ranked[0]] > 0
-            ),
-        )
 
 
 def _has_rival(one: Departure, standing: Mapping[NodeName, NodeEvidence]) -> bool:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 SECONDS_PER_DAY = 86_400
 _CALM_NATS = 1.5
 """What a slot without oddness takes off, divided by the slots of the average."""
+_STEP_SAYS = 0.75
+"""So much of what decides can be said within one step."""
 _CROWD = 3.0
 """So many times what the others show in the mean is taken off."""
 _FEW_SLOTS = 20
@@ -63,6 +65,8 @@ class _Row(IntEnum):
     """The second in which the score left zero."""
     PEAK = 2
     """The highest score since."""
+    SAID = 3
+    """What its work has added within about a step."""
 
 
 class _Life(IntEnum):
@@ -93,6 +97,8 @@ class Terms:
     """The same for a metric that departs alone, (metric, 1)."""
     memory_slots: float
     forgetting_slots: float
+    step_slots: float = 0.0
+    """How long a step of the job takes, or what is over so soon that it might be one."""
 
 
 @dataclass(slots=True)
@@ -159,7 +165,7 @@ class Evidence:
     def restart(self) -> None:
         """Nothing of before speaks of now."""
         if self._rows.cells.size:
-            self._of(_Row.SCORE)[:] = self._of(_Row.PEAK)[:] = 0.0
+            self._of(_Row.SCORE)[:] = self._of(_Row.PEAK)[:] = self._of(_Row.SAID)[:] = 0.0
             self._told.cells[:] = 0.0
 
     def settle(self, slots: float) -> None:
@@ -179,7 +185,7 @@ class Evidence:
         seen: NDArray[np.bool_] = np.any(slot.known, axis=0)
         self._live(seen, terms)
         counts = seen & (self._life.line(_Life.SEEN) > terms.settle_slots)
-        score, since, peak = (self._of(one) for one in _Row)
+        score, since, peak, _ = (self._of(one) for one in _Row)
         gains = np.where(counts, gains, 0.0)
         since[(score == 0) & (gains > 0)] = second
         # Twice the level is kept at most, so that a row that recovers is clear in finite time.
@@ -206,11 +212,13 @@ class Evidence:
         """What each row gains at each pace, (pace, row)."""
         self._level = terms.base_level * np.array([tail.fold for tail in self.tails])
         level = self._level[:, None, None]
-        most = level / (terms.patience_slots + terms.smoothing)
+        calm = _CALM_NATS / terms.smoothing
+        most = calm + _kept_up(level, terms.patience_slots + terms.smoothing, terms)
         added = np.maximum(slot.nats - terms.allowance_nats, 0.0) / terms.smoothing
         np.minimum(added, most, out=added)
         _agree(added, slot.characters.matters)
-        _support(added, level / (terms.lone_slots + terms.smoothing))
+        _support(added, calm + _kept_up(level, terms.lone_slots + terms.smoothing, terms))
+        self._ration(added, slot.characters.work, terms)
         mean = self._mean.cells
         if self._slots > _FEW_SLOTS:
             mean += np.where(slot.known, (added - mean) / terms.memory_slots, 0.0)
@@ -219,10 +227,21 @@ class Evidence:
         told += added.sum(axis=0)
         others = (mean.sum(axis=2, keepdims=True) - mean) / max(mean.shape[2] - 1, 1)
         total = (added - np.where(slot.known, _CROWD * others, 0.0)).sum(axis=1)
-        calm = _CALM_NATS / terms.smoothing[:, 0]
         largest = self._level[:, None] / max(terms.least_slots, _FEWEST_SLOTS)
-        gains: Cells = np.minimum(total - calm, largest)
+        gains: Cells = np.minimum(total - calm[:, 0], largest)
         return gains
+
+    def _ration(self, added: Cells, work: NDArray[np.bool_], terms: Terms) -> None:
+        """One step says no more than so much of a machine's work: a stall is over with its step,
+        and who is slow shows it in a part of every one."""
+        said = self._of(_Row.SAID)
+        said *= 1 - 1 / max(terms.step_slots, 1.0)
+        some = added[:, work]
+        total = some.sum(axis=1)
+        room = np.maximum(_STEP_SAYS * self._level[:, None] - said, 0.0)
+        share = np.minimum(1.0, room / np.where(total > 0, total, 1.0))
+        added[:, work] = some * share[:, None]
+        said += total * share
 
     def _live(self, seen: NDArray[np.bool_], terms: Terms) -> None:
         slots, met = self._life.line(_Life.SEEN), self._life.line(_Life.MET)
@@ -238,6 +257,16 @@ class Evidence:
             if is_over.any():
                 tail.learn(np.minimum(highest[is_over], level))
                 highest[is_over] = 0.0
+
+
+def _kept_up(level: Cells, slots: Cells, terms: Terms) -> Cells:
+    """What has to be added in each of so many slots to come to the level, while some is forgotten.
+
+    With a gain g and a memory of m slots, S = g m (1 - e^(-n / m)) after n slots.
+    """
+    memory = terms.forgetting_slots
+    gain: Cells = level / (memory * -np.expm1(-slots / memory))
+    return gain
 
 
 def _agree(added: Cells, matters: tuple[NDArray[np.intp], ...]) -> None:

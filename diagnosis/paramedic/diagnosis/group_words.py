@@ -85,10 +85,8 @@ def finding_of_group(
 
 def _summary(group: Group, second: int, evidence: tuple[Evidence, ...]) -> str:
     place = f"{_PLACES[group.domain.kind]} {group.domain.name}"
-    count = len(group.members)
-    share = f"all {count}" if count == group.size else f"{count} of the {group.size}"
     return (
-        f"{share} nodes {place} depart together ({some_names(group.members)}),"
+        f"the {len(group.members)} nodes {place} depart together ({some_names(group.members)}),"
         f" for {second - int(group.since) + 1} s{_lead(evidence)}"
     )
 

@@ -21,16 +21,17 @@ from paramedic.diagnosis.lost_cards import LostCards
 from paramedic.diagnosis.rank_judging import is_whole
 from paramedic.diagnosis.unheard import finding_of_absence
 from paramedic.ingest.contract import Entity, EntityKey
+from paramedic.models.departure.character import characters_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from paramedic.diagnosis.absence import Absence
     from paramedic.diagnosis.contract import Verdict
-    from paramedic.diagnosis.departures import Departure
+    from paramedic.diagnosis.departure import Departure
     from paramedic.diagnosis.docket import Docket
+    from paramedic.diagnosis.domain_watch import Befallen
     from paramedic.diagnosis.finding import Finding
-    from paramedic.diagnosis.grouping import Group
     from paramedic.diagnosis.picture import JobPicture
     from paramedic.diagnosis.roles import JobRoles
     from paramedic.diagnosis.settings import DepartureSettings
@@ -112,10 +113,11 @@ class MachineWatch:
             self._stretch = picture.stretch(second)
             self.departures.restart()
         judged = self.departures.weigh(windows, roles)
-        if judged.group is not None:
-            yield from self._accuse_group(judged.group, windows, picture, docket)
+        if judged.befallen is not None:
+            yield from self._accuse_group(judged.befallen, picture, docket)
         for departure in judged.departures:
-            yield from self._accuse(departure, windows, picture, docket)
+            if not _is_victim(departure, docket, roles):
+                yield from self._accuse(departure, windows, picture, docket)
 
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """How the evidence stands against each row of the node."""
@@ -147,22 +149,17 @@ class MachineWatch:
         return _report(finding, picture, docket)
 
     def _accuse_group(
-        self,
-        group: Group,
-        windows: Mapping[Entity, Window],
-        picture: JobPicture,
-        docket: Docket,
+        self, befallen: Befallen, picture: JobPicture, docket: Docket
     ) -> tuple[Verdict, ...]:
-        if any({*group.members} <= {*one.members} for one in docket.groups):
+        group, departure, window = befallen
+        if any(not {*group.members}.isdisjoint(one.members) for one in docket.groups):
             return ()
-        loudest = self.departures.strongest_of(group.members, windows)
-        if loudest is None:
-            return ()
-        shown = finding_of_departure(loudest, windows, 0, {}, self.settings)
+        windows = {window.entity: window}
+        shown = finding_of_departure(departure, windows, 0, {}, self.settings)
         finding = finding_of_group(
             group,
             generation=picture.generation,
-            second=loudest.second,
+            second=departure.second,
             confidence=shown.confidence,
             strengths=self.departures.suspicion(),
             evidence=shown.evidence,
@@ -195,9 +192,8 @@ class MachineWatch:
                 reason = f"the telemetry of {node} comes again"
                 yield from docket.clear(node, Trouble.UNHEARD, moment(second), reason)
         for node in _open(docket, Trouble.ALIVE):
-            known = docket.known(node, Trouble.ALIVE)
-            is_ours = known is not None and known.rank is None
-            if is_ours and self.absences.is_back(node) and self.absences.motion.is_moving:
+            is_silent = _is_of_rows(docket.known(node, Trouble.ALIVE), Tier.HEARTBEAT)
+            if is_silent and self.absences.is_back(node) and self.absences.motion.is_moving:
                 reason = f"{node} is heard of again, and the job goes on"
                 yield from docket.clear(node, Trouble.ALIVE, moment(second), reason)
 
@@ -214,13 +210,30 @@ class MachineWatch:
 
     def _acquit(self, docket: Docket, second: int, slot_seconds: int) -> Iterator[Verdict]:
         for group in docket.groups:
-            if all(self.departures.is_well(node, slot_seconds) for node in group.members):
+            if self.departures.are_well(group.members, slot_seconds):
                 reason = f"{len(group.members)} nodes work like their peers again"
                 yield from docket.clear_group(group, moment(second), reason)
-        for node in _open(docket, Trouble.DEPARTED):
-            if self.departures.is_well(node, slot_seconds):
-                reason = f"{node} works like its peers again"
-                yield from docket.clear(node, Trouble.DEPARTED, moment(second), reason)
+        for trouble in _OF_WORK:
+            for node in _open(docket, trouble):
+                is_ours = _is_of_rows(docket.known(node, trouble), Tier.PATTERN)
+                if is_ours and self.departures.is_well(node, slot_seconds):
+                    reason = f"{node} works like its peers again"
+                    yield from docket.clear(node, trouble, moment(second), reason)
+
+
+def _is_victim(departure: Departure, docket: Docket, roles: JobRoles | None) -> bool:
+    """Whether it only works differently, as everybody does who waits for one that is accused."""
+    if roles is None or not characters_of(departure.loud).work.all():
+        return False
+    accused = {one.node for one in docket.open if one.trouble in _OF_WORK and one.node is not None}
+    return any(
+        roles.are_chained(node, departure.node) for node in accused if node != departure.node
+    )
+
+
+def _is_of_rows(verdict: Verdict | None, tier: Tier) -> bool:
+    """Whether it was decided here, by rows of machines, and not by a rank's own word."""
+    return verdict is not None and verdict.rank is None and verdict.tier is tier
 
 
 def _open(docket: Docket, trouble: Trouble) -> list[NodeName]:

@@ -17,7 +17,7 @@ from paramedic.models.departure.character import characters_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from paramedic.diagnosis.departures import Departure
+    from paramedic.diagnosis.departure import Departure
     from paramedic.ingest.contract import Window
 
 _LEAST_SHARE = 0.05
@@ -31,11 +31,21 @@ def is_material(window: Window, departure: Departure) -> bool:
     works = characters_of(departure.loud).work
     if not works.all():
         return True
+    return _largest_difference(window, departure) >= _LEAST_SHARE
+
+
+def lost_seconds(window: Window, departure: Departure) -> float:
+    """How much time has been lost since evidence began, were all of the difference a loss."""
+    return min(1.0, _largest_difference(window, departure)) * departure.seconds
+
+
+def _largest_difference(window: Window, departure: Departure) -> float:
+    """Of the loud metrics' means since evidence began, as a share of the peers' level."""
     slots = max(1, max(departure.seconds, _FEWEST_SECONDS) // window.slot_seconds)
     own = window.rows.index(departure.row)
     peers = [at for at, row in enumerate(window.rows) if row.node != departure.node]
-    return any(
-        abs(_mean_difference(recent_means(window, metric, slots), own, peers)) >= _LEAST_SHARE
+    return max(
+        abs(_mean_difference(recent_means(window, metric, slots), own, peers))
         for metric in departure.loud
     )
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from paramedic.ingest.recordings.description import JobDescription
 
 
+_NONE: frozenset[int] = frozenset()
+
+
 @dataclass(slots=True)
 class JobRoles:
     """What is known of one job; outlives a run of it, as machines stay where they are."""
@@ -30,6 +33,8 @@ class JobRoles:
     _read: int = -1
     """The state of the portrait that the following were read from."""
     _stages: dict[NodeName, int] = field(default_factory=dict)
+    _copies: dict[NodeName, frozenset[int]] = field(default_factory=dict)
+    """Which copies of the model, or exchanges of experts, each node takes part in."""
     _domains: dict[Domain, frozenset[NodeName]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -53,6 +58,12 @@ class JobRoles:
         """The node's pipeline stage; None where it is not known or its ranks differ."""
         self._read_portrait()
         return self._stages.get(node)
+
+    def are_chained(self, one: NodeName, other: NodeName) -> bool:
+        """Whether the nodes work on one copy of the model, or exchange tokens with each other's
+        experts: each waits for the other within a step."""
+        self._read_portrait()
+        return not self._copies.get(one, _NONE).isdisjoint(self._copies.get(other, _NONE))
 
     def domains(self, present: Collection[NodeName]) -> dict[Domain, frozenset[NodeName]]:
         """The declared domains, each with those of these nodes that are in it.
@@ -78,6 +89,7 @@ class JobRoles:
         self._read = self._portrait.version
         description = self._portrait.description()
         self._stages = _stages(description)
+        self._copies = _copies(description)
         self._domains = _domains(description, self._stages)
 
 
@@ -94,6 +106,23 @@ def _stages(description: JobDescription) -> dict[NodeName, int]:
     }
     told = {**own, **of_ranks}
     return {node: next(iter(stages)) for node, stages in told.items() if len(stages) == 1}
+
+
+def _copies(description: JobDescription) -> dict[NodeName, frozenset[int]]:
+    """The data ranks that each node works for; of its own word where its ranks say nothing."""
+    of_ranks: dict[NodeName, set[int]] = {}
+    for rank in description.ranks:
+        if rank.data_rank is not None:
+            of_ranks.setdefault(rank.node, set()).add(rank.data_rank)
+    own = {node.name: {node.data_rank} for node in description.nodes if node.data_rank is not None}
+    # The experts of one exchange lie with consecutive data ranks, as Megatron-LM places them.
+    experts = {one.expert_group for one in description.nodes}
+    experts |= {one.expert_group for one in description.ranks}
+    together = max(len(experts - {None}), 1)
+    return {
+        node: frozenset(copy // together for copy in copies)
+        for node, copies in {**own, **of_ranks}.items()
+    }
 
 
 def _domains(

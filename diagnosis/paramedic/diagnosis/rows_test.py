@@ -13,7 +13,7 @@ from paramedic.models.circles import Circles
 from paramedic.models.departure.character import telling
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Collection, Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,6 +26,7 @@ _FEWEST_IN_CIRCLE = 5
 """With fewer rows of a role, all rows of the job are peers."""
 _SETTLES_AGAIN_SLOTS = 10.0
 _FEWEST_REMEMBERED = 15.0
+_KEPT_OF_DOUBTED = 0.3
 
 
 @dataclass(slots=True)
@@ -66,9 +67,13 @@ class RowsTest:
         self.evidence.restart()
 
     def weigh(
-        self, window: Window, roles: JobRoles | None, tests: int, settings: DepartureSettings
-    ) -> None:
-        """Add the window's newest slot; `tests` is how many rows of all kinds are tested."""
+        self, window: Window, roles: JobRoles | None, tests: int, settings: DepartureSettings,
+        step_seconds: float = 0.0,
+    ) -> None:  # fmt: skip
+        """Add the window's newest slot; `tests` is how many rows of all kinds are tested.
+
+        `step_seconds` is how long a step of the job takes, if that is known.
+        """
         kept = telling(window.metrics)
         metrics = tuple(window.metrics[at] for at in kept)
         values = _newest(window, list(kept))
@@ -90,8 +95,14 @@ class RowsTest:
             lone_slots=slot.characters.lone_seconds / width,
             memory_slots=self.model.memory_slots(width),
             forgetting_slots=max(_FEWEST_REMEMBERED, settings.forgetting_seconds / width),
+            step_slots=step_seconds / width,
         )
         self.evidence.add(slot, window.last_second, terms)
+
+    def doubt(self, rows: Collection[EntityKey]) -> None:
+        """Something harmless explains what speaks against these rows: most of it is dropped."""
+        known = {row: at for at, row in enumerate(self.evidence.rows)}
+        self.evidence.doubt([known[row] for row in rows], _KEPT_OF_DOUBTED)
 
     def hosts_of(self, rows: tuple[EntityKey, ...]) -> Circles:
         """The rows of each node; its GPUs share a host, a pipeline stage and whom they wait for."""

@@ -21,6 +21,7 @@ LEVELS = {
     "gpu_power_watts": 400.0,
     "gpu_sm_clock_hertz": 1.4e9,
     "gpu_tensor_active_ratio": 0.4,
+    "gpu_dram_active_ratio": 0.3,
     "gpu_temperature_celsius": 60.0,
     "gpu_ecc_correctable_total": 1000.0,
 }

@@ -108,7 +108,7 @@ def test_both_directions_of_a_link_are_one_matter_and_power_and_clock_are_two() 
     for link in ("gpu_pcie", "gpu_nvlink", "rdma"):
         assert {f"{link}_{way}_bytes_per_second" for way in ("rx", "tx")} in matters
     in_some = frozenset().union(*matters)
-    assert not {"gpu_power_watts", "gpu_sm_clock_hertz", "disk_read_latency_seconds"} & in_some
+    assert not {"gpu_power_watts", "gpu_sm_clock_hertz", "gpu_temperature_celsius"} & in_some
 
 
 def test_a_metric_without_a_fellow_is_no_matter() -> None:

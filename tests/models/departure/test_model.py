@@ -200,7 +200,7 @@ def test_a_job_that_pauses_and_goes_on_has_not_turned() -> None:
 
 
 def test_one_metric_alone_does_not_make_a_job_turn() -> None:
-    machines = crowd(8)
+    machines = of(*WORK, "gpu_dram_active_ratio")
     machines.live(20)
     found = machines.live(3, lambda _, values: values.__setitem__(0, values[0] * 5))
     assert not any(one.has_turned for one in found)

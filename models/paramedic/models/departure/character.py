@@ -38,10 +38,21 @@ class About(StrEnum):
     """What the machine does for the job: each of these metrics counts for itself."""
     USAGE = "usage"
     """Who else is busy on the host."""
+    FOOTPRINT = "footprint"
+    """How much memory is taken on it."""
+    CLOCK = "clock"
+    ROUND_TRIP = "round_trip"
+    TEMPERATURE = "temperature"
+    DISK = "disk"
+    """How long its disks take to answer."""
     PCIE = "pcie"
     NVLINK = "nvlink"
     NETWORK = "network"
     CONGESTION = "congestion"
+    LOSSES = "losses"
+    """What gets lost on the way, and is sent again."""
+    MEMORY = "memory"
+    """Bits that had to be corrected."""
     SIGN = "sign"
     """Errors, latencies, temperatures: each for itself."""
 
@@ -63,47 +74,51 @@ class Character:
     and traffic follow each other, and one of them alone is more often a matter of sampling."""
     only_rises: bool = False
     """Fewer errors, a shorter latency and a cooler card are nobody's fault."""
+    only_falls: bool = False
+    """A card that clocks higher has less to do."""
     takes_increments: bool = False
     """A running total: what it has grown by in a slot is what counts."""
 
 
 _WORK = Character(About.WORK, 10.0, lone_seconds=25.0)
-_CHORE = Character(About.USAGE, 300.0, only_rises=True)
-"""Backups and cron jobs take minutes."""
+_CHORE = Character(About.USAGE, 240.0, only_rises=True)
+"""Backups and cron jobs take minutes; four are what Minder waits for any metric (section 4.4)."""
 _STATE = Character(About.WORK, 10.0)
 _SIGN = Character(About.SIGN, 25.0)
-_ERRORS = Character(About.SIGN, 20.0, Scale.COUNTED, floor_share=0.01, only_rises=True)
+_ERRORS = Character(About.SIGN, 25.0, Scale.COUNTED, floor_share=0.01, only_rises=True)
+_LOSSES = replace(_ERRORS, about=About.LOSSES)
+_CORRECTIONS = replace(_ERRORS, about=About.MEMORY, takes_increments=True)
 _LATENCY = Character(About.SIGN, 26.0, Scale.LOGARITHM, only_rises=True)
-_DISK = replace(_LATENCY, floor_share=0.07)
+_DISK = replace(_LATENCY, about=About.DISK, floor_share=0.07)
 """Twice as long is what any other program on the disk does to it."""
 _CONGESTION = replace(_ERRORS, about=About.CONGESTION)
-_USAGE = Character(About.USAGE, 110.0, only_rises=True)
-_TEMPERATURE = replace(_STATE, floor_share=0.012, only_rises=True)
+_FOOTPRINT = Character(About.FOOTPRINT, 60.0, only_rises=True)
+_TEMPERATURE = replace(_STATE, about=About.TEMPERATURE, floor_share=0.012, only_rises=True)
 _KNOWN = {
-    "cpu_utilization_ratio": replace(_CHORE, floor=0.008),
-    "memory_used_ratio": replace(_USAGE, floor=0.003),
-    "process_resident_bytes": _USAGE,
-    "context_switches_per_second": replace(_CHORE, floor_share=0.08),
-    "disk_throughput_bytes_per_second": replace(_CHORE, floor_share=0.1),
+    "cpu_utilization_ratio": replace(_CHORE, floor=0.02),
+    "memory_used_ratio": replace(_FOOTPRINT, floor=0.006),
+    "process_resident_bytes": _FOOTPRINT,
+    "context_switches_per_second": replace(_CHORE, floor_share=0.12),
+    "disk_throughput_bytes_per_second": replace(_CHORE, floor_share=0.25),
     "tcp_throughput_bytes_per_second": replace(_CHORE, floor_share=0.06),
     "gpu_pcie_replays_per_second": _ERRORS,
     "gpu_nvlink_errors_per_second": _ERRORS,
-    "gpu_ecc_correctable_total": replace(_ERRORS, takes_increments=True),
-    "gpu_ecc_uncorrectable_total": replace(_ERRORS, takes_increments=True),
+    "gpu_ecc_correctable_total": _CORRECTIONS,
+    "gpu_ecc_uncorrectable_total": _CORRECTIONS,
     "ib_link_downed_total": replace(_ERRORS, takes_increments=True),
-    "ib_symbol_errors_per_second": _ERRORS,
-    "tcp_retransmits_per_second": _ERRORS,
-    "network_drops_per_second": _ERRORS,
+    "ib_symbol_errors_per_second": _LOSSES,
+    "tcp_retransmits_per_second": _LOSSES,
+    "network_drops_per_second": _LOSSES,
     "pfc_tx_packets_per_second": _CONGESTION,
     "ecn_packets_per_second": _CONGESTION,
     "cnp_packets_per_second": _CONGESTION,
     "disk_read_latency_seconds": _DISK,
     "disk_write_latency_seconds": _DISK,
-    "network_round_trip_seconds": _LATENCY,
+    "network_round_trip_seconds": replace(_LATENCY, about=About.ROUND_TRIP),
     "gpu_memory_used_bytes": Character(About.SIGN, 25.0, floor_share=0.004, only_rises=True),
     "gpu_temperature_celsius": _TEMPERATURE,
     "gpu_memory_temperature_celsius": _TEMPERATURE,
-    "gpu_sm_clock_hertz": replace(_STATE, floor_share=0.01),
+    "gpu_sm_clock_hertz": replace(_STATE, about=About.CLOCK, floor_share=0.01, only_falls=True),
     "gpu_pcie_tx_bytes_per_second": replace(_WORK, about=About.PCIE),
     "gpu_pcie_rx_bytes_per_second": replace(_WORK, about=About.PCIE),
     "gpu_nvlink_tx_bytes_per_second": replace(_WORK, about=About.NVLINK),
@@ -143,10 +158,14 @@ class Characters:
     logarithm: NDArray[np.bool_]
     counted: NDArray[np.bool_]
     only_rises: NDArray[np.bool_]
+    only_falls: NDArray[np.bool_]
     """(metric, 1)."""
     increments: NDArray[np.bool_]
     work: NDArray[np.bool_]
     """Whether it tells what the machine does for the job: all that moves with its steps."""
+    usage: NDArray[np.bool_]
+    """Whether it tells who else is busy on the host."""
+    disk: NDArray[np.bool_]
     matters: tuple[NDArray[np.intp], ...]
     """Positions of metrics that tell one thing."""
 
@@ -167,13 +186,16 @@ def characters_of(metrics: tuple[str, ...]) -> Characters:
         np.array([one.scale is Scale.LOGARITHM for one in found], np.bool_),
         np.array([one.scale is Scale.COUNTED for one in found], np.bool_),
         np.array([one.only_rises for one in found], np.bool_).reshape(-1, 1),
+        np.array([one.only_falls for one in found], np.bool_).reshape(-1, 1),
         np.array([one.takes_increments for one in found], np.bool_),
-        np.array([one.about in moves and one is not _TEMPERATURE for one in found], np.bool_),
+        np.array([one.about in moves for one in found], np.bool_),
+        np.array([one.about is About.USAGE for one in found], np.bool_),
+        np.array([one.about is About.DISK for one in found], np.bool_),
         tuple(one for one in matters if len(one) > 1),
     )
 
 
-_EACH_FOR_ITSELF = (About.WORK, About.SIGN)
+_EACH_FOR_ITSELF = (About.WORK, About.SIGN, About.TEMPERATURE, About.CLOCK)
 
 
 def _column(numbers: list[float]) -> NDArray[np.float64]:

@@ -135,6 +135,7 @@ class DepartureModel:
         self._scatter.learn(weight, self._steady.is_early(trust), floor)
         self._slots += 1
         is_no_fault = characters.only_rises & (odd.deviation < 0)
+        is_no_fault |= characters.only_falls & (odd.deviation > 0)
         nats = np.where(is_no_fault, 0.0, odd.nats)
         return Departures(rows, metrics, nats, odd.deviation, known, characters, has_turned)
 

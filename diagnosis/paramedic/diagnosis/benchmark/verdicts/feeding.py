@@ -46,11 +46,11 @@ def listen(detector: Detector, moments: Iterable[Moment]) -> Iterator[Said]:
     for moment in moments:
         fact = moment.fact
         if isinstance(fact, Event):
-            said, now = detector.record(fact), fact.timestamp.timestamp()
+            said, now = detector.record(fact), math.floor(fact.timestamp.timestamp())
         else:
-            said, now = detector.accept(fact, stream.see(fact)), 0.0
+            said, now = detector.accept(fact, stream.see(fact)), 0
         for verdict in said:
-            yield Said(math.ceil(max(now, stream.seconds)) - 1, verdict)
+            yield Said(max(now, math.ceil(stream.seconds) - 1), verdict)
 
 
 def moments(history: JobHistory) -> Iterator[Moment]:

@@ -1,0 +1,74 @@
+"""A row, or all rows of a node, whose evidence has reached the level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from paramedic.diagnosis.rows_test import RowsTest
+    from paramedic.ingest.contract import EntityKey, NodeName, Window
+
+_LOUD_SHARE = 0.1
+"""A metric with so much of what the loudest says is loud."""
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A GPU, a node or a domain that departs from its peers."""
+
+    row: EntityKey
+    """The strongest of its rows."""
+    gpu: int | None
+    """None when it is the node's trouble."""
+    alike: tuple[EntityKey, ...]
+    """The node's rows that depart together."""
+    since: int
+    """The second in which the evidence began."""
+    second: int
+    nats: float
+    level: float
+    told_by: Mapping[str, float]
+    """Signed deviation of the metrics that speak against it, the loudest first."""
+    loud: tuple[str, ...]
+    """Those that say most of it."""
+
+    @property
+    def node(self) -> NodeName:
+        """The node that is named."""
+        return self.row.node
+
+    @property
+    def seconds(self) -> int:
+        """For how long there has been evidence."""
+        return self.second - self.since + 1
+
+
+def departure_of(test: RowsTest, window: Window, alike: tuple[int, ...], of: int) -> Departure:
+    """What the test says against these rows of a node that has so many; its slot is weighed."""
+    evidence, slot = test.evidence, test.slot
+    assert slot is not None  # it has been weighed
+    strength = evidence.strength
+    at = max(alike, key=lambda one: float(strength[one]))
+    row = window.rows[at]
+    is_nodes = row.index is None or len(alike) > max(1, of // 2)
+    loud = evidence.speakers(at)
+    deviation: NDArray[np.float64] = slot.deviation[evidence.pace_of(at), :, at]
+    ranked = np.lexsort((-np.abs(deviation), -loud)).tolist()
+    return Departure(
+        row=row,
+        gpu=None if is_nodes else row.index,
+        alike=tuple(window.rows[one] for one in (alike if is_nodes else (at,))),
+        since=evidence.since(at),
+        second=window.last_second,
+        nats=float(evidence.nats[at]),
+        level=evidence.level,
+        told_by={slot.metrics[m]: float(deviation[m]) for m in ranked},
+        loud=tuple(slot.metrics[m] for m in ranked if loud[m] >= _LOUD_SHARE * loud[ranked[0]] > 0),
+    )

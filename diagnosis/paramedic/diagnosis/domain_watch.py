@@ -1,0 +1,119 @@
+"""Finds switches, racks and stages whose nodes depart together: what they share has failed.
+
+Each domain is a row among the others of its kind, weighed as machines are, and more patiently:
+congestion of a switch comes and goes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from paramedic.diagnosis.departure import departure_of
+from paramedic.diagnosis.domain_rows import domain_window, is_shared
+from paramedic.diagnosis.evidence import Evidence
+from paramedic.diagnosis.finding import FEWEST_MEMBERS
+from paramedic.diagnosis.grouping import Domain, DomainKind, Group
+from paramedic.diagnosis.rows_test import RowsTest
+from paramedic.models.departure.character import characters_of
+from paramedic.models.departure.model import DepartureConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from paramedic.diagnosis.departure import Departure
+    from paramedic.diagnosis.settings import DepartureSettings
+    from paramedic.ingest.contract import Entity, NodeName, Window
+
+    Domains = Mapping[Domain, frozenset[NodeName]]
+
+_HINT = 0.2
+"""With so much of what decides against its domain, a node is not accused alone of the same."""
+_SLOTS_SHOWN = 60
+
+
+class Befallen(NamedTuple):
+    """A domain that has departed, and what speaks against it."""
+
+    group: Group
+    departure: Departure
+    window: Window
+    """Of all domains of the kind."""
+
+
+@dataclass(slots=True)
+class DomainWatch:
+    """The tests of one job's domains, a kind each."""
+
+    settings: DepartureSettings
+    _tests: dict[DomainKind, RowsTest] = field(init=False)
+    _domains: dict[DomainKind, dict[str, frozenset[NodeName]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        config = DepartureConfig(smoothing_seconds=self.settings.smoothing_seconds)
+        paces = len(self.settings.smoothing_seconds)
+        self._tests = {kind: RowsTest(config.build(), Evidence(paces)) for kind in DomainKind}
+
+    def restart(self) -> None:
+        """Forget all evidence; what is known of the domains is kept."""
+        for test in self._tests.values():
+            test.restart()
+
+    def weigh(self, windows: Mapping[Entity, Window], domains: Domains) -> None:
+        """Add a slot."""
+        patient = replace(self.settings, harmless_seconds=self.settings.group_harmless_seconds)
+        self._domains = _comparable(domains)
+        tests = sum(map(len, self._domains.values()))
+        for kind, named in self._domains.items():
+            window = domain_window(windows, named, 1)
+            if window.metrics:
+                self._tests[kind].weigh(window, None, tests, patient)
+
+    def befallen(self, windows: Mapping[Entity, Window]) -> Befallen | None:
+        """The domain that departs most, the narrowest kind of equal ones; windows of its slot."""
+        found = [
+            (kind, at)
+            for kind, test in self._tests.items()
+            for at in (test.evidence.strength >= 1).nonzero()[0].tolist()
+        ]
+        if not found:
+            return None
+        kind, at = max(found, key=lambda one: self._tests[one[0]].evidence.strength[one[1]])
+        named = self._domains[kind]
+        window = domain_window(windows, named, _SLOTS_SHOWN)
+        departure = departure_of(self._tests[kind], window, (at,), 1)
+        members = tuple(sorted(named[departure.node]))
+        group = Group(Domain(kind, departure.node), members, departure.since)
+        return Befallen(group, departure, window)
+
+    def explains(self, departure: Departure) -> bool:
+        """Whether what a node shows may come of what befalls its domain."""
+        loud = departure.loud
+        may_be = characters_of(loud).work | np.array([is_shared(one) for one in loud], np.bool_)
+        return bool(may_be.all()) and any(
+            strength >= _HINT for strength, _ in self._of([departure.node])
+        )
+
+    def is_well(self, nodes: tuple[NodeName, ...], slot_seconds: int) -> bool:
+        """Whether nothing has spoken against a domain of these nodes for long enough."""
+        enough = self.settings.healthy_seconds_to_resolve / slot_seconds
+        return all(calm >= enough for _, calm in self._of(nodes))
+
+    def _of(self, nodes: Collection[NodeName]) -> Iterator[tuple[float, float]]:
+        """Strength and calm slots of each domain that has any of the nodes."""
+        for kind, named in self._domains.items():
+            evidence = self._tests[kind].evidence
+            for at, row in enumerate(evidence.rows):
+                if not named.get(row.node, frozenset()).isdisjoint(nodes):
+                    yield float(evidence.strength[at]), float(evidence.calm_slots[at])
+
+
+def _comparable(domains: Domains) -> dict[DomainKind, dict[str, frozenset[NodeName]]]:
+    """By kind, those with enough nodes to be a group, where there is more than one."""
+    found: dict[DomainKind, dict[str, frozenset[NodeName]]] = {}
+    for domain, nodes in sorted(domains.items()):
+        if len(nodes) >= FEWEST_MEMBERS:
+            found.setdefault(domain.kind, {})[domain.name] = nodes
+    return {kind: named for kind, named in found.items() if len(named) > 1}
