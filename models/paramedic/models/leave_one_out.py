@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -94,10 +95,24 @@ def leave_one_out_quantiles(
     if values.shape[-1] == 0:
         return [values.copy() for _ in shares]
     ordered = np.sort(values, axis=-1)
+    if not np.isnan(ordered[..., -1]).any():
+        return _quantiles_of_complete(values, ordered, shares)
     others = np.count_nonzero(~np.isnan(values), axis=-1, keepdims=True) - 1
     known = (others >= _FEWEST_OTHERS) & ~np.isnan(values)
     positions = (np.ceil(others * share).astype(np.intp) - 1 for share in shares)
     return [np.where(known, _without_own(values, ordered, at), np.nan) for at in positions]
+
+
+def _quantiles_of_complete(
+    values: NDArray[np.float64], ordered: NDArray[np.float64], shares: tuple[float, ...]
+) -> list[NDArray[np.float64]]:
+    """Without NaN the place is the same in every line."""
+    others = values.shape[-1] - 1
+    if others < _FEWEST_OTHERS:
+        return [np.full_like(values, np.nan) for _ in shares]
+    places = (max(math.ceil(others * share) - 1, 0) for share in shares)
+    pairs = ((ordered[..., at, None], ordered[..., at + 1, None]) for at in places)
+    return [np.where(values <= here, above, here) for here, above in pairs]
 
 
 def _without_own(
@@ -107,12 +122,12 @@ def _without_own(
 
     A value at or below the position moves everything above it down by one.
     """
-    here = _entry(ordered, position)
-    above = _entry(ordered, position + 1)
+    here = entry_at(ordered, position)
+    above = entry_at(ordered, position + 1)
     return np.where(values <= here, above, here)
 
 
-def _entry(ordered: NDArray[_Real], position: NDArray[np.int_]) -> NDArray[_Real]:
+def entry_at(ordered: NDArray[_Real], position: NDArray[np.int_]) -> NDArray[_Real]:
     """The entry at each row's position, as near as there is one; mostly it is the same in all."""
     places = np.minimum(np.maximum(position, 0), ordered.shape[-1] - 1)
     first = int(places.flat[0]) if places.size else 0

@@ -18,7 +18,11 @@ import numpy as np
 
 from paramedic.models.cell_memory import CellMemory
 from paramedic.models.departure.steady import sample
-from paramedic.models.leave_one_out import leave_one_out_quantiles
+from paramedic.models.leave_one_out import (
+    entry_at,
+    leave_one_out_quantiles,
+    median_over_time,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,27 +102,40 @@ class Scatter:
         slots: int, memory_slots: float,
     ) -> Odd:  # fmt: skip
         """Add a slot; `floor` (metric, 1) and `smoothing` (pace, 1, 1) in slots."""
-        smooth = self._of(_Cell.SMOOTH)
-        smooth += np.where(known, (self._limited(rest, floor, smoothing, slots) - smooth), 0.0) / (
-            smoothing
-        )
-        size = np.abs(smooth)
+        smooth, holes = self._of(_Cell.SMOOTH), None if known.all() else ~known
+        step = self._limited(rest, floor, smoothing, slots) - smooth
+        if holes is not None:
+            step[:, holes] = 0.0
+        step /= smoothing
+        smooth += step
+        size = np.abs(smooth, out=step)
         weight = 1.0 / min(slots + 1, memory_slots)
-        middle, fold = self._yardstick(size, known, floor, weight)
+        middle, fold = self._yardstick(size, holes, floor, weight)
         own = self._of(_Cell.OWN) * rest.trust
-        fold, middle = np.maximum(fold, own), np.maximum(middle, _OWN_MIDDLE * own)
-        speaks = known & (fold > 0)
-        inverse = np.where(speaks, 1.0 / np.where(fold > 0, fold, 1.0), 0.0)
-        beyond = np.maximum(size - rest.doubt, 0.0)
-        nats = np.where(speaks, math.log(2) + (beyond - middle) * inverse, 0.0)
-        nats = self._corrected(nats, known, slots, 1.0 / memory_slots)
-        return Odd(nats, np.sign(smooth) * beyond * inverse)
+        inverse = _inverse(np.maximum(fold, own), holes)
+        own *= _OWN_MIDDLE
+        middle = np.maximum(middle, own, out=own)
+        beyond = np.subtract(size, rest.doubt, out=size)
+        np.maximum(beyond, 0.0, out=beyond)
+        nats = np.subtract(beyond, middle, out=middle)
+        nats *= inverse
+        nats += math.log(2)
+        if not inverse.all():
+            nats[inverse == 0] = 0.0
+        self._correct(nats, known, slots, 1.0 / memory_slots)
+        deviation = np.multiply(beyond, inverse, out=beyond)
+        return Odd(nats, np.copysign(deviation, smooth, out=deviation))
 
     def learn(self, weight: Cells, early: NDArray[np.bool_], floor: Cells) -> None:
         """Follow how much calm rows scatter by themselves; a fault adds little to it."""
         own, size = self._of(_Cell.OWN), np.abs(self._of(_Cell.SMOOTH))
         usual = np.maximum(own, np.maximum(self._all(_Crowd.MIDDLE), _FLOOR_FOLD * floor))
-        own += weight * (np.where(early, size, np.minimum(size, _LARGEST_GROWTH * usual)) - own)
+        usual *= _LARGEST_GROWTH
+        step = np.minimum(size, usual, out=usual)
+        np.copyto(step, size, where=early)
+        step -= own
+        step *= weight
+        own += step
 
     def noise(self, floor: Cells) -> Cells:
         """By how much a healthy row's slot may depart, at the quickest pace."""
@@ -140,20 +157,21 @@ class Scatter:
         quick, slow = _LARGEST_JUMPS
         jumps = np.where(smoothing < 2, quick, slow) * smoothing
         limit = jumps * np.maximum(self._all(_Crowd.UPPER), floor) + rest.doubt
-        kept: Cells = np.minimum(np.maximum(rest.rest, -limit), limit)
-        return kept
+        kept = np.negative(limit)
+        np.maximum(rest.rest, kept, out=kept)
+        return np.minimum(kept, limit, out=kept)
 
     def _yardstick(
-        self, size: Cells, known: NDArray[np.bool_], floor: Cells, weight: float
+        self, size: Cells, holes: NDArray[np.bool_] | None, floor: Cells, weight: float
     ) -> tuple[Cells, Cells]:
         """Middle and fold of the tail that each row is measured by."""
         rows = size.shape[-1]
         upper = min(_UPPER, (max(rows - 1, 1) - 1.5) / max(rows - 1, 1))
-        mine = _quantiles(size, known, (_MIDDLE, max(upper, _MIDDLE)))
+        mine = _quantiles(size, holes, (_MIDDLE, max(upper, _MIDDLE)))
         is_fresh = self._all(_Crowd.MIDDLE) + self._all(_Crowd.UPPER) == 0
         found = []
         for which, now in zip((_Crowd.MIDDLE, _Crowd.UPPER), mine, strict=True):
-            usual = self._follow(which, now, known, floor, np.where(is_fresh, 1.0, weight))
+            usual = self._follow(which, now, holes, floor, np.where(is_fresh, 1.0, weight))
             widest = _LARGEST_WIDENING * np.maximum(usual, floor)
             found.append(np.maximum(usual, np.minimum(now, widest)))
         middle, top = found
@@ -164,55 +182,70 @@ class Scatter:
         return middle, np.maximum(fold, _FLOOR_FOLD * floor)
 
     def _follow(
-        self, which: _Crowd, mine: Cells, known: NDArray[np.bool_], floor: Cells, weight: Cells
-    ) -> Cells:
+        self, which: _Crowd, mine: Cells, holes: NDArray[np.bool_] | None, floor: Cells,
+        weight: Cells,
+    ) -> Cells:  # fmt: skip
         """Bring what is usual up to date; `weight` is 1 where nothing was known before."""
         usual = self._all(which)
-        now = mine if mine.shape[-1] == 1 else np.median(mine, axis=2, keepdims=True)
+        now = mine if mine.shape[-1] == 1 else median_over_time(mine)[..., None]
         most = np.where(weight < 1, _LARGEST_GROWTH * np.maximum(usual, floor), np.inf)
         step = weight * (np.minimum(now, most) - usual)
-        usual += np.where(known.any(axis=1, keepdims=True), step, 0.0)
+        if holes is not None:
+            step[:, holes.all(axis=1)] = 0.0
+        usual += step
         return usual
 
-    def _corrected(self, nats: Cells, known: NDArray[np.bool_], slots: int, weight: float) -> Cells:
-        """Shrunk where rows are beyond the marks more often than the tail has it."""
+    def _correct(self, nats: Cells, known: NDArray[np.bool_], slots: int, weight: float) -> None:
+        """Shrink them where rows are beyond the marks more often than the tail has it."""
         seen = max(np.count_nonzero(known) / max(len(known), 1), 1.0)
         factor = np.ones((self.paces, nats.shape[1], 1))
+        beyond = np.flatnonzero(nats > _MARKS[0])
         for which, mark in zip((_Crowd.BEYOND_FIRST, _Crowd.BEYOND_SECOND), _MARKS, strict=True):
             share = self._all(which)
             if slots > _FEW_SLOTS:
-                beyond = np.count_nonzero(nats > mark, axis=2, keepdims=True) / seen
+                beyond = beyond[nats.ravel()[beyond] > mark]
+                lines = np.bincount(beyond // nats.shape[2], minlength=factor.size)
                 # One row of all says nothing about the crowd.
-                believed = np.minimum(np.maximum(beyond - 1.0 / max(seen, 2.0), 0.0), 0.5)
-                share += weight * (believed - share)
+                believed = lines.reshape(factor.shape) / seen - 1.0 / max(seen, 2.0)
+                share += weight * (np.minimum(np.maximum(believed, 0.0), 0.5) - share)
             least = math.exp(-mark)
             factor = np.minimum(factor, -np.log(np.maximum(share, least)) / mark)
-        return np.where(nats > 0, nats * factor, nats)
+        if (factor < 1).any():
+            np.minimum(nats, nats * factor, out=nats)
 
 
 _ALL = ("all",)
 
 
+def _inverse(fold: Cells, holes: NDArray[np.bool_] | None) -> Cells:
+    """1 / fold, zero where nothing is known or there is no scale; in the same memory."""
+    if holes is None and fold.all():
+        return np.divide(1.0, fold, out=fold)
+    has_scale = fold > 0
+    if holes is not None:
+        has_scale[:, holes] = False
+    np.divide(1.0, fold, out=fold, where=has_scale)
+    fold[~has_scale] = 0.0
+    return fold
+
+
 def _quantiles(
-    size: Cells, known: NDArray[np.bool_], shares: tuple[float, float]
-) -> tuple[Cells, Cells]:
+    size: Cells, holes: NDArray[np.bool_] | None, shares: tuple[float, float]
+) -> list[Cells]:
     """Of the other rows for each row; of a sample of all rows, (pace, metric, 1), where many are.
 
     Zero where nothing is known.
     """
-    paces, metrics, rows = size.shape
-    if rows <= _SMALL:
-        lines = np.where(known, size, np.nan).reshape(paces * metrics, rows)
-        found = leave_one_out_quantiles(lines, shares)
-        low, high = (np.nan_to_num(one).reshape(size.shape) for one in found)
-        return low, high
-    some, seen = sample(size), sample(known)
-    ordered = np.sort(np.where(seen, some, np.inf), axis=2)
-    count = np.broadcast_to(np.count_nonzero(seen, axis=1)[None, :, None], (paces, metrics, 1))
-    low, high = (
-        np.take_along_axis(
-            ordered, np.maximum(np.ceil(count * share).astype(np.intp) - 1, 0), axis=2
-        )
-        for share in shares
-    )
-    return np.where(count > 0, low, 0.0), np.where(count > 0, high, 0.0)
+    if size.shape[-1] <= _SMALL:
+        lines = size if holes is None else np.where(holes, np.nan, size)
+        return [np.nan_to_num(one) for one in leave_one_out_quantiles(lines, shares)]
+    ordered = sample(size)
+    count = np.full((1, 1, 1), ordered.shape[2])
+    if holes is not None:
+        missing = sample(holes)
+        ordered = np.where(missing, np.inf, ordered)
+        found = np.count_nonzero(~missing, axis=1)[None, :, None]
+        count = np.broadcast_to(found, (*ordered.shape[:2], 1))
+    ordered = np.sort(ordered, axis=2)
+    places = (np.ceil(count * share).astype(np.intp) - 1 for share in shares)
+    return [np.where(count > 0, entry_at(ordered, place), 0.0) for place in places]
