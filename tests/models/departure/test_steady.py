@@ -17,6 +17,9 @@ TRUST, MEMORY = 10.0, 100.0
 ROWS = 5
 
 
+ALL = np.array([True])
+
+
 def fresh(rows: int = ROWS) -> Steady:
     steady = Steady()
     steady.arrange(named(rows), ("metric",))
@@ -154,10 +157,10 @@ def test_a_row_that_was_not_observed_has_no_rest_and_takes_up_where_it_was() -> 
 
 def test_running_totals_are_kept_over_holes() -> None:
     steady = fresh(rows=3)
-    assert np.isnan(steady.totals).all()
-    steady.keep_totals(np.array([[0.0, np.nan, 7.0]]))
-    steady.keep_totals(np.array([[np.nan, np.nan, 9.0]]))
-    np.testing.assert_array_equal(steady.totals, [[0.0, np.nan, 9.0]])
+    assert np.isnan(steady.totals(ALL)).all()
+    steady.keep_totals(ALL, np.array([[0.0, np.nan, 7.0]]))
+    steady.keep_totals(ALL, np.array([[np.nan, np.nan, 9.0]]))
+    np.testing.assert_array_equal(steady.totals(ALL), [[0.0, np.nan, 9.0]])
 
 
 @given(st.integers(0, 2000))

@@ -17,7 +17,7 @@ from paramedic.models.departure.character import characters_of
 from paramedic.models.departure.scaling import scaled, size_of
 from paramedic.models.departure.scatter import Scatter
 from paramedic.models.departure.steady import Steady, sample
-from paramedic.models.leave_one_out import leave_one_out_median
+from paramedic.models.leave_one_out import entry_at, leave_one_out_median, median_over_time
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,15 +129,14 @@ class DepartureModel:
         rest = self._steady.rest(values, np.where(known, level, 0.0), size, known, linear, trust)
         smoothing = self.smoothing(slot_seconds)
         odd = self._scatter.weigh(rest, known, floor, smoothing, self._slots, memory)
-        calm = known & ~(odd.nats > _STARTLING_NATS).any(axis=0)
+        calm = known & (odd.nats.max(axis=0) <= _STARTLING_NATS)
         noise = self._scatter.noise(floor)
         weight = self._steady.learn(rest, noise, calm, memory, trust)
         self._scatter.learn(weight, self._steady.is_early(trust), floor)
         self._slots += 1
-        is_no_fault = characters.only_rises & (odd.deviation < 0)
-        is_no_fault |= characters.only_falls & (odd.deviation > 0)
-        nats = np.where(is_no_fault, 0.0, odd.nats)
-        return Departures(rows, metrics, nats, odd.deviation, known, characters, has_turned)
+        harmless = np.subtract(characters.only_falls, characters.only_rises, dtype=np.float64)
+        np.copyto(odd.nats, 0.0, where=odd.deviation * harmless > 0)
+        return Departures(rows, metrics, odd.nats, odd.deviation, known, characters, has_turned)
 
     def _arrange(self, rows: tuple[EntityKey, ...], metrics: tuple[str, ...]) -> None:
         self._steady.arrange(rows, metrics)
@@ -145,10 +144,12 @@ class DepartureModel:
         self._size.arrange(_ALL, metrics)
 
     def _scaled(self, values: Cells, characters: Characters) -> Cells:
-        totals = self._steady.totals if characters.increments.any() else values
+        grown = characters.increments
+        if not grown.any():
+            return scaled(values, values, characters)
+        totals = self._steady.totals(grown)
         found = scaled(values, totals, characters)
-        if characters.increments.any():
-            self._steady.keep_totals(totals)
+        self._steady.keep_totals(grown, totals)
         return found
 
     def _follow_size(
@@ -156,12 +157,12 @@ class DepartureModel:
     ) -> bool:
         """The running level of each metric; whether the job has begun to do something else."""
         size, highest = self._size.cells
-        now, is_known = _middle(np.abs(level), known)
+        now, is_known = _middle(level, known)
         moving = characters.work & (highest[:, 0] > 0) & is_known[:, 0]
         has_turned = bool(
             self._slots > _SLOTS_KNOWN_OF_IT
             and np.count_nonzero(moving) > 1
-            and np.median(now[moving, 0] / highest[moving, 0]) > _ANOTHER_WORK
+            and median_over_time(now[moving, 0] / highest[moving, 0]) > _ANOTHER_WORK
         )
         if has_turned:
             self._slots = _SLOTS_KNOWN_OF_IT
@@ -187,9 +188,9 @@ def _level(values: Cells, circles: Circles | None) -> Cells:
 
 
 def _middle(level: Cells, known: NDArray[np.bool_]) -> tuple[Cells, NDArray[np.bool_]]:
-    """The median level over rows, (metric, 1), and whether there is one."""
-    some = np.sort(np.where(sample(known), sample(level), np.inf), axis=1)
-    count = np.count_nonzero(sample(known), axis=1, keepdims=True)
-    at = np.maximum((count - 1) // 2, 0)
-    middle = np.take_along_axis(some, at, axis=1)
+    """The median size of the level over rows, (metric, 1), and whether there is one."""
+    some, seen = np.abs(sample(level)), sample(known)
+    count = np.count_nonzero(seen, axis=1)[:, None]
+    ordered = np.sort(np.where(seen, some, np.inf), axis=1)
+    middle = entry_at(ordered, (count - 1) // 2)
     return np.where(count > 0, middle, 0.0), count > 0

@@ -22,18 +22,20 @@ LOGARITHM_SIZE = 5.0
 def scaled(values: Cells, totals: Cells, characters: Characters) -> Cells:
     """(metric, row) values on their scales; NaN stays NaN.
 
-    `totals` are the last running totals; they are brought up to date here. A total that has begun
-    anew has grown by nothing.
+    `totals` are the last running totals of metrics that count by what they have grown; they are
+    brought up to date here. A total that has begun anew has grown by nothing.
     """
     found = values.copy()
     grown = characters.increments
     if grown.any():
-        now, before = values[grown], totals[grown]
-        found[grown] = np.maximum(now - before, 0.0)
-        totals[grown] = np.where(np.isnan(now), before, now)
+        now = values[grown]
+        found[grown] = np.maximum(now - totals, 0.0)
+        np.copyto(totals, now, where=~np.isnan(now))
     logarithm, counted = characters.logarithm, characters.counted
-    found[logarithm] = np.log(np.maximum(found[logarithm], 0.0) + _SHORTEST_LATENCY_SECONDS)
-    found[counted] = np.log1p(np.maximum(found[counted], 0.0))
+    if logarithm.any():
+        found[logarithm] = np.log(np.maximum(found[logarithm], 0.0) + _SHORTEST_LATENCY_SECONDS)
+    if counted.any():
+        found[counted] = np.log1p(np.maximum(found[counted], 0.0))
     return found
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from paramedic.models.cell_memory import CellMemory
+from paramedic.models.leave_one_out import median_over_time
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,17 +66,17 @@ class Steady:
         """Be about these rows and metrics from now on."""
         self.memory.arrange(rows, metrics)
 
-    @property
-    def totals(self) -> Cells:
-        """The last running totals, NaN where there was none."""
-        met = self.memory[_Field.MET_TOTAL]
-        return np.where(met > 0, self.memory[_Field.TOTAL], np.nan)
+    def totals(self, which: NDArray[np.bool_]) -> Cells:
+        """The last running totals of these metrics, NaN where there was none."""
+        met = self.memory[_Field.MET_TOTAL][which]
+        return np.where(met > 0, self.memory[_Field.TOTAL][which], np.nan)
 
-    def keep_totals(self, totals: Cells) -> None:
+    def keep_totals(self, which: NDArray[np.bool_], totals: Cells) -> None:
         """Remember them."""
         known = ~np.isnan(totals)
-        self.memory[_Field.MET_TOTAL][known] = 1.0
-        np.copyto(self.memory[_Field.TOTAL], totals, where=known)
+        met, total = self.memory[_Field.MET_TOTAL], self.memory[_Field.TOTAL]
+        met[which] = np.where(known, 1.0, met[which])
+        total[which] = np.where(known, totals, total[which])
 
     def forget(self, most_slots: float) -> None:
         """The job has begun to do something else: what was learned counts for little."""
@@ -89,15 +90,20 @@ class Steady:
         """What is left of the differences; `linear`: whose level scales its differences, (m, 1)."""
         steady = self.memory[_Field.STEADY]
         limit = self._limit(size)
-        trust = np.minimum(self.memory[_Field.SEEN] / trust_slots, 1.0)
-        forgiven = trust * _within(steady, limit)
+        trust = self.memory[_Field.SEEN] / trust_slots
+        np.minimum(trust, 1.0, out=trust)
+        forgiven = _within(steady, limit)
+        forgiven *= trust
         # While the whole job pauses, differences are as much smaller as its level is.
-        share = np.minimum(np.abs(level) / np.where(size > 0, size, 1.0), 1.0)
-        forgiven = np.where(linear, share * forgiven, forgiven)
+        share = np.abs(level)
+        share /= np.where(size > 0, size, 1.0)
+        np.minimum(share, 1.0, out=share)
+        np.multiply(forgiven, share, out=forgiven, where=linear)
         difference = np.where(known, values - level, 0.0)
         # Only ever taken off: who is like its peers has not departed, whatever it was before.
-        taken = np.where(difference * forgiven > 0, _within(forgiven, np.abs(difference)), 0.0)
-        rest = self._moved(values, difference - taken, known)
+        taken = _within(forgiven, np.abs(difference))
+        taken *= difference * forgiven > 0
+        rest = self._moved(values, np.subtract(difference, taken, out=taken), known)
         return Rest(rest, difference, (1 - trust) * limit, trust, limit)
 
     def learn(
@@ -110,9 +116,15 @@ class Steady:
         """
         seen, steady = self.memory[_Field.SEEN], self.memory[_Field.STEADY]
         seen += calm
-        weight = np.where(calm, 1.0 / np.minimum(np.maximum(seen, 1.0), memory_slots), 0.0)
-        step = _within(rest.difference, 2 * rest.limit) - steady
-        steady += weight * np.where(seen < trust_slots, step, _within(step, noise))
+        weight = np.maximum(seen, 1.0)
+        np.minimum(weight, memory_slots, out=weight)
+        np.divide(calm, weight, out=weight)
+        step = _within(rest.difference, 2 * rest.limit)
+        step -= steady
+        bound = _within(step, noise)
+        np.copyto(bound, step, where=seen < trust_slots)
+        bound *= weight
+        steady += bound
         return weight
 
     def is_early(self, trust_slots: float) -> NDArray[np.bool_]:
@@ -121,19 +133,23 @@ class Steady:
 
     def _limit(self, size: Cells) -> Cells:
         rows = sample(self.memory[_Field.STEADY])
-        usual = np.median(np.abs(rows), axis=1, keepdims=True)
+        usual = median_over_time(np.abs(rows))[:, None]
         return np.maximum(_FORGIVEN_SHARE * size, _FORGIVEN_SPREADS * usual)
 
     def _moved(self, values: Cells, rest: Cells, known: NDArray[np.bool_]) -> Cells:
         """The rest; while a value stands still, at most the one with which it came."""
         last, came = self.memory[_Field.LAST], self.memory[_Field.CAME]
         met = self.memory[_Field.MET]
-        changed = known & ((values != last) | (met == 0))
+        changed = values != last
+        changed |= met == 0
+        changed &= known
         np.copyto(came, rest, where=changed)
         np.copyto(last, values, where=known)
-        met[known] = 1.0
-        size = np.minimum(np.abs(rest), np.abs(came))
-        return np.where(rest * came > 0, np.sign(rest) * size, 0.0)
+        np.maximum(met, known, out=met)
+        size = np.abs(rest)
+        np.minimum(size, np.abs(came), out=size)
+        size *= rest * came > 0
+        return np.copysign(size, rest, out=size)
 
 
 _ENOUGH_ROWS = 64
@@ -146,5 +162,5 @@ def sample(cells: NDArray[_Cell]) -> NDArray[_Cell]:
 
 def _within(numbers: Cells, limit: Cells) -> Cells:
     """The numbers, cut off both ways; np.clip is slow on small arrays."""
-    kept: Cells = np.minimum(np.maximum(numbers, -limit), limit)
-    return kept
+    kept = np.maximum(numbers, -limit)
+    return np.minimum(kept, limit, out=kept)
