@@ -7,6 +7,8 @@ block is often what stands behind one switch.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,25 +26,53 @@ _KINDS = (Entity.GPU, Entity.NODE)
 _SHARED = frozenset({About.CONGESTION, About.LOSSES, About.ROUND_TRIP, About.TEMPERATURE})
 
 
-def domain_window(
-    windows: Mapping[Entity, Window], domains: Mapping[str, Collection[NodeName]], slots: int
-) -> Window:
-    """The newest slots of what can be shared, by domain: the median of the rows of its nodes."""
-    places = {node: at for at, nodes in enumerate(domains.values()) for node in nodes}
-    parts = [_part(windows[kind], places, len(domains), slots) for kind in _KINDS]
-    base = windows[Entity.GPU]
-    values = np.concatenate([values for _, values in parts], axis=1)
-    return Window(
-        job=base.job,
-        generation=base.generation,
-        entity=Entity.NODE,
-        first_second=base.last_second - (values.shape[2] - 1) * base.slot_seconds,
-        rows=tuple(EntityKey(Entity.NODE, NodeName(name)) for name in domains),
-        metrics=tuple(metric for metrics, _ in parts for metric in metrics),
-        values=values.astype(np.float32),
-        observed=~np.isnan(values),
-        slot_seconds=base.slot_seconds,
+@dataclass(slots=True)
+class DomainRows:
+    """Domains of one kind as the rows of a window; whose rows are whose is found once."""
+
+    domains: Mapping[str, Collection[NodeName]]
+    _rows: tuple[EntityKey, ...] = field(init=False)
+    _seated: dict[Entity, tuple[tuple[EntityKey, ...], NDArray[np.intp]]] = field(
+        default_factory=dict
     )
+    """By kind of row: the rows, and the positions of each domain's, (domain, seat)."""
+
+    def __post_init__(self) -> None:
+        self._rows = tuple(EntityKey(Entity.NODE, NodeName(name)) for name in self.domains)
+
+    def window(self, windows: Mapping[Entity, Window], slots: int) -> Window:
+        """The newest slots of what can be shared: the median of the rows of a domain's nodes."""
+        base = windows[Entity.GPU]
+        kept = {kind: shared_metrics(windows[kind].metrics) for kind in _KINDS}
+        parts = [self._medians(windows[kind], kept[kind], slots) for kind in _KINDS]
+        values = np.concatenate(parts, axis=1).T
+        return Window(
+            job=base.job,
+            generation=base.generation,
+            entity=Entity.NODE,
+            first_second=base.last_second - (values.shape[2] - 1) * base.slot_seconds,
+            rows=self._rows,
+            metrics=tuple(windows[kind].metrics[at] for kind in _KINDS for at in kept[kind]),
+            values=values.astype(np.float32),
+            observed=~np.isnan(values),
+            slot_seconds=base.slot_seconds,
+        )
+
+    def _medians(self, window: Window, kept: tuple[int, ...], slots: int) -> NDArray[np.float64]:
+        """What windows of one kind show of these metrics, (slot, metric, domain)."""
+        newest = np.s_[-slots:], list(kept)
+        # The last row is nobody's: who has no rows, and whose seats are free, shows nothing.
+        shape = min(slots, window.values.shape[2]), len(kept), len(window.rows) + 1
+        values = np.full(shape, np.nan)
+        np.copyto(values[..., :-1], window.values.T[newest], where=window.observed.T[newest])
+        return median_over_time(np.take(values, self._seats(window), axis=2))
+
+    def _seats(self, window: Window) -> NDArray[np.intp]:
+        rows, seats = self._seated.get(window.entity, (None, None))
+        if seats is None or rows is not window.rows:
+            seats = _seats(window.rows, self.domains)
+            self._seated[window.entity] = window.rows, seats
+        return seats
 
 
 def is_shared(metric: str) -> bool:
@@ -51,18 +81,22 @@ def is_shared(metric: str) -> bool:
     return character is not None and character.about in _SHARED
 
 
-def _part(
-    window: Window, places: Mapping[NodeName, int], domains: int, slots: int
-) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """What windows of one kind show: metrics, and (domain, metric, slot) medians."""
-    kept = [at for at, metric in enumerate(window.metrics) if is_shared(metric)]
-    medians = np.full((domains, len(kept), min(slots, window.values.shape[2])), np.nan)
-    values = window.values[:, kept, -slots:].astype(np.float64)
-    values[~window.observed[:, kept, -slots:]] = np.nan
-    members: dict[int, list[int]] = {}
-    for at, row in enumerate(window.rows):
+@lru_cache(maxsize=16)
+def shared_metrics(metrics: tuple[str, ...]) -> tuple[int, ...]:
+    """Positions of those that can tell of what nodes share."""
+    return tuple(at for at, metric in enumerate(metrics) if is_shared(metric))
+
+
+def _seats(
+    rows: tuple[EntityKey, ...], domains: Mapping[str, Collection[NodeName]]
+) -> NDArray[np.intp]:
+    """Positions of the rows of each domain's nodes, (domain, seat); a free seat is one beyond."""
+    places = {node: at for at, nodes in enumerate(domains.values()) for node in nodes}
+    members: list[list[int]] = [[] for _ in domains]
+    for at, row in enumerate(rows):
         if row.node in places:
-            members.setdefault(places[row.node], []).append(at)
-    for domain, rows in members.items():
-        medians[domain] = median_over_time(np.moveaxis(values[rows], 0, -1))
-    return tuple(window.metrics[at] for at in kept), medians
+            members[places[row.node]].append(at)
+    seats = np.full((len(domains), max(1, *map(len, members))), len(rows), np.intp)
+    for seated, own in zip(seats, members, strict=True):
+        seated[: len(own)] = own
+    return seats

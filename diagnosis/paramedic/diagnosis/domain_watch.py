@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from paramedic.diagnosis.departure import departure_of
-from paramedic.diagnosis.domain_rows import domain_window, is_shared
+from paramedic.diagnosis.domain_rows import DomainRows, is_shared
 from paramedic.diagnosis.evidence import Evidence
 from paramedic.diagnosis.finding import FEWEST_MEMBERS
 from paramedic.diagnosis.grouping import Domain, DomainKind, Group
@@ -49,7 +49,7 @@ class DomainWatch:
 
     settings: DepartureSettings
     _tests: dict[DomainKind, RowsTest] = field(init=False)
-    _domains: dict[DomainKind, dict[str, frozenset[NodeName]]] = field(default_factory=dict)
+    _domains: dict[DomainKind, DomainRows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         config = DepartureConfig(smoothing_seconds=self.settings.smoothing_seconds)
@@ -64,10 +64,12 @@ class DomainWatch:
     def weigh(self, windows: Mapping[Entity, Window], domains: Domains) -> None:
         """Add a slot."""
         patient = replace(self.settings, harmless_seconds=self.settings.group_harmless_seconds)
-        self._domains = _comparable(domains)
-        tests = sum(map(len, self._domains.values()))
-        for kind, named in self._domains.items():
-            window = domain_window(windows, named, 1)
+        self._domains = {
+            kind: self._rows(kind, named) for kind, named in _comparable(domains).items()
+        }
+        tests = sum(len(rows.domains) for rows in self._domains.values())
+        for kind, rows in self._domains.items():
+            window = rows.window(windows, 1)
             if window.metrics:
                 self._tests[kind].weigh(window, None, tests, patient)
 
@@ -81,10 +83,10 @@ class DomainWatch:
         if not found:
             return None
         kind, at = max(found, key=lambda one: self._tests[one[0]].evidence.strength[one[1]])
-        named = self._domains[kind]
-        window = domain_window(windows, named, _SLOTS_SHOWN)
+        rows = self._domains[kind]
+        window = rows.window(windows, _SLOTS_SHOWN)
         departure = departure_of(self._tests[kind], window, (at,), 1)
-        members = tuple(sorted(named[departure.node]))
+        members = tuple(sorted(rows.domains[departure.node]))
         group = Group(Domain(kind, departure.node), members, departure.since)
         return Befallen(group, departure, window)
 
@@ -101,12 +103,17 @@ class DomainWatch:
         enough = self.settings.healthy_seconds_to_resolve / slot_seconds
         return all(calm >= enough for _, calm in self._of(nodes))
 
+    def _rows(self, kind: DomainKind, named: dict[str, frozenset[NodeName]]) -> DomainRows:
+        """Those of the last slot, as long as they are the same."""
+        known = self._domains.get(kind)
+        return known if known is not None and known.domains == named else DomainRows(named)
+
     def _of(self, nodes: Collection[NodeName]) -> Iterator[tuple[float, float]]:
         """Strength and calm slots of each domain that has any of the nodes."""
-        for kind, named in self._domains.items():
+        for kind, rows in self._domains.items():
             evidence = self._tests[kind].evidence
             for at, row in enumerate(evidence.rows):
-                if not named.get(row.node, frozenset()).isdisjoint(nodes):
+                if not set(nodes).isdisjoint(rows.domains.get(row.node, ())):
                     yield float(evidence.strength[at]), float(evidence.calm_slots[at])
 
 
