@@ -214,19 +214,26 @@ class Evidence:
         level = self._level[:, None, None]
         calm = _CALM_NATS / terms.smoothing
         most = calm + _kept_up(level, terms.patience_slots + terms.smoothing, terms)
-        added = np.maximum(slot.nats - terms.allowance_nats, 0.0) / terms.smoothing
+        holes = None if slot.known.all() else ~slot.known
+        added = slot.nats - terms.allowance_nats
+        np.maximum(added, 0.0, out=added)
+        added /= terms.smoothing
         np.minimum(added, most, out=added)
         _agree(added, slot.characters.matters)
         _support(added, calm + _kept_up(level, terms.lone_slots + terms.smoothing, terms))
         self._ration(added, slot.characters.work, terms)
         mean = self._mean.cells
         if self._slots > _FEW_SLOTS:
-            mean += np.where(slot.known, (added - mean) / terms.memory_slots, 0.0)
+            step = added - mean
+            step /= terms.memory_slots
+            mean += _without(step, holes)
         told = self._told.cells[0]
         told *= _TOLD_OF
         told += added.sum(axis=0)
-        others = (mean.sum(axis=2, keepdims=True) - mean) / max(mean.shape[2] - 1, 1)
-        total = (added - np.where(slot.known, _CROWD * others, 0.0)).sum(axis=1)
+        others = mean.sum(axis=2, keepdims=True) - mean
+        others /= max(mean.shape[2] - 1, 1)
+        others *= _CROWD
+        total = np.subtract(added, _without(others, holes), out=added).sum(axis=1)
         largest = self._level[:, None] / max(terms.least_slots, _FEWEST_SLOTS)
         gains: Cells = np.minimum(total - calm[:, 0], largest)
         return gains
@@ -240,7 +247,8 @@ class Evidence:
         total = some.sum(axis=1)
         room = np.maximum(_STEP_SAYS * self._level[:, None] - said, 0.0)
         share = np.minimum(1.0, room / np.where(total > 0, total, 1.0))
-        added[:, work] = some * share[:, None]
+        if (share < 1).any():
+            added[:, work] = some * share[:, None]
         said += total * share
 
     def _live(self, seen: NDArray[np.bool_], terms: Terms) -> None:
@@ -252,11 +260,19 @@ class Evidence:
         slots += seen
 
     def _learn_climbs(self, score: Cells, peak: Cells) -> None:
-        for tail, now, highest, level in zip(self.tails, score, peak, self._level, strict=True):
-            is_over = (now == 0) & (highest > 0)
-            if is_over.any():
-                tail.learn(np.minimum(highest[is_over], level))
-                highest[is_over] = 0.0
+        is_over = (score == 0) & (peak > 0)
+        if not is_over.any():
+            return
+        for tail, over, highest, level in zip(self.tails, is_over, peak, self._level, strict=True):
+            tail.learn(np.minimum(highest[over], level))
+        peak[is_over] = 0.0
+
+
+def _without(numbers: Cells, holes: NDArray[np.bool_] | None) -> Cells:
+    """With nothing at all paces where there are holes."""
+    if holes is not None:
+        numbers[:, holes] = 0.0
+    return numbers
 
 
 def _kept_up(level: Cells, slots: Cells, terms: Terms) -> Cells:
@@ -273,6 +289,8 @@ def _agree(added: Cells, matters: tuple[NDArray[np.intp], ...]) -> None:
     """Metrics of one matter add no more together than the loudest of them."""
     for which in matters:
         some = added[:, which]
+        if not some.any():
+            continue
         total = some.sum(axis=1, keepdims=True)
         share = some.max(axis=1, keepdims=True) / np.where(total > 0, total, 1.0)
         added[:, which] = some * share
@@ -281,4 +299,6 @@ def _agree(added: Cells, matters: tuple[NDArray[np.intp], ...]) -> None:
 def _support(added: Cells, alone: Cells) -> None:
     """A metric without the others adds up to what it may add alone, (pace, metric, 1)."""
     others = added.sum(axis=1, keepdims=True) - added
-    np.minimum(added, np.maximum(alone, _SUPPORTED * others), out=added)
+    others *= _SUPPORTED
+    np.maximum(others, alone, out=others)
+    np.minimum(added, others, out=added)

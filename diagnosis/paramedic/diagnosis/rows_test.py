@@ -122,6 +122,8 @@ class RowsTest:
 
 def _newest(window: Window, kept: list[int]) -> NDArray[np.float64]:
     """The newest slot, (metric, row); NaN where not observed or not a number."""
-    values = window.values[:, kept, -1].T.astype(np.float64)
-    values[~(window.observed[:, kept, -1].T & np.isfinite(values))] = np.nan
+    values = window.values.T[-1, kept].astype(np.float64)
+    there = np.isfinite(values) & window.observed.T[-1, kept]
+    if not there.all():
+        values[~there] = np.nan
     return values
