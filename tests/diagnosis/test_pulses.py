@@ -166,3 +166,32 @@ def test_a_rank_is_found_by_its_number() -> None:
     assert one.node == "n2"
     assert found.of_rank(7) is None
     assert found.of_rank(None) is None
+
+
+def told(second: int, ranks: dict[int, float], pulses: Pulses, generation: int = 0) -> bool:
+    """These ranks beat, each at its step; returns whether the job has made another."""
+    nodes, steps = tuple(NodeName(f"n{rank}") for rank in ranks), list(ranks.values())
+    columns = {"heartbeat": [1.0] * len(ranks), "step": steps}
+    one = Table(Entity.RANK, nodes, tuple(ranks), columns)
+    return pulses.take(one, generation, second, second, ())
+
+
+def test_who_tells_of_a_step_late_makes_no_other_one() -> None:
+    found = Pulses(Seats())
+    assert told(100, {0: 1, 1: 1, 2: 1}, found)
+    assert told(110, {0: 2}, found)
+    assert not told(111, {1: 2}, found)
+    assert not told(113, {2: 2}, found)
+    assert told(120, {2: 3}, found)
+    assert told(150, {0: 2, 1: 2}, found, generation=1)
+
+
+def test_silences_that_ended_are_those_of_one_generation() -> None:
+    found, silence = Pulses(Seats()), {7: 0, 19: 0, 31: 0}
+    for second in range(100, 140):
+        silent = [at for at in silence if at <= second - 100 < at + 6]
+        told(second, {rank: 1.0 for rank in range(5) if not silent or rank != silent[0] % 5}, found)
+    assert found.ended.usual_seconds(140) == 7
+    for second in (200, 220, 240, 260):
+        told(second, {0: 1.0} if second < 240 else {0: 1.0, 2: 1.0}, found, second // 20 - 9)
+    assert found.ended.usual_seconds(260) == 7

@@ -5,7 +5,8 @@ silence counts only in seconds in which most nodes are heard, and anew after a s
 the source comes back from an outage, its nodes come one after the other, and one is the last.
 
 Exporters are restarted and scrapes get lost, for a minute now and then; so silence alone says
-little, and says it late. A node that falls silent when the job comes to stand is what it waits for.
+little, and says it late. A node that falls silent when the job comes to stand is what it waits for,
+unless nodes of this job are often silent for as long.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.ended_silences import LONGEST_SILENCES, EndedSilences
 from paramedic.diagnosis.motion import Motion
 from paramedic.ingest.contract import Entity
 from paramedic.models.cell_memory import CellMemory
@@ -86,6 +88,7 @@ class _Kind:
     """How many nodes are heard now."""
     second: int = 0
     """The newest slot."""
+    ended: EndedSilences = field(default_factory=EndedSilences)
 
     def hear(self, window: Window, timeout_seconds: float, late: Mapping[NodeName, int]) -> None:
         """Take the newest slot in; `late` is when rows of a node came that were too late for it."""
@@ -134,6 +137,9 @@ class _Kind:
         present = (self.heard > 0) & (second - self.heard < is_old)
         self.present = int(np.count_nonzero(present))
         silent += window.slot_seconds
+        longest = int(silent[seen & (self.heard > 0)].max(initial=0))
+        if longest > _SLACK_SECONDS * window.slot_seconds:
+            self.ended.note(longest, second)
         silent[seen] = 0
         if 2 * self.present <= len(self.nodes) or second - self.second >= is_old:
             silent[:] = 0
@@ -223,9 +229,11 @@ class AbsenceWatch:
         if begun is None:
             return []
         latest = begun + max(_SLACK_SECONDS, told[Entity.GPU].slot_seconds)
+        usual = self._kinds[Entity.GPU].ended.usual_seconds(told[Entity.GPU].last_second)
+        least = max(_STANDING_SECONDS, LONGEST_SILENCES * usual)
         found = [
             replace(one, is_standing=True)
-            for one in self._missing(told, _STANDING_SECONDS)
+            for one in self._missing(told, least)
             if Entity.GPU in one.kinds and begun - _LONGEST_STEP_SECONDS <= one.since <= latest
         ]
         most = max(1.0, _LARGEST_SHARE * len(self._kinds[Entity.GPU].nodes))

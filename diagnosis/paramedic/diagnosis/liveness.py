@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _SAMPLES_KEPT = 64
 _GAPS_KEPT = 15
+_FEWEST_GAPS = 3
+"""So many steps have to be seen before it is known how long one takes."""
 _NAN = float("nan")
 
 
@@ -72,6 +74,11 @@ class Liveness:
                 self._take_ranks(table, batch, departed)
             elif table.entity is Entity.NODE:
                 self._take_nodes(table, batch.second, departed)
+
+    @property
+    def knows_steps(self) -> bool:
+        """Whether enough steps were seen to say how long one takes."""
+        return len(self.step_gaps) >= _FEWEST_GAPS
 
     @property
     def usual_step_seconds(self) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.ended_silences import EndedSilences
 from paramedic.models.cell_memory import CellMemory
 
 if TYPE_CHECKING:
@@ -72,6 +73,13 @@ class Pulses:
 
     seats: Seats
     cells: CellMemory = field(default_factory=lambda: CellMemory(len(_Field), metrics=_ONE))
+    ended: EndedSilences = field(default_factory=EndedSilences)
+    """By ranks that beat again."""
+    _reached: float = -math.inf
+    """The highest step of this generation."""
+    _generation: int = -1
+    _begun: int = 0
+    """When the generation began: a silence of before has another reason."""
 
     def __len__(self) -> int:
         return len(self.seats)
@@ -89,14 +97,17 @@ class Pulses:
     ) -> bool:
         """Take the rank rows of a second in; `job_second` is what the job's time is.
 
-        Returns whether any rank has made a step.
+        Returns whether any rank has made a step that none had made before: who tells of a step
+        late, as its samples were lost, makes no other one.
         """
         plan = self.seats.plan(table, generation, departed)
         self._meet()
+        if generation > self._generation:
+            self._generation, self._begun, self._reached = generation, job_second, -math.inf
         beats, steps = _column(table, "heartbeat"), _column(table, "step")
         has_stepped = False
         for rows, places in plan.turns:
-            self._beat(places, beats[rows], second, max(second, job_second))
+            self._beat(places, beats[rows], second, job_second)
             has_stepped |= self._reach(places, steps[rows], second)
         return has_stepped
 
@@ -175,7 +186,7 @@ class Pulses:
         for rank in self.seats.take_renewed():
             self.cells.cells[_Field.STEP, 0, self.seats.places[rank]] = -math.inf
 
-    def _beat(self, places: Places, told: Lines, second: int, heard_at: int) -> None:
+    def _beat(self, places: Places, told: Lines, second: int, job_second: int) -> None:
         """Only what is new counts: a count or a time has to grow, and so has the second."""
         lines = self.cells.cells[:, 0]
         before, beats, last = (
@@ -185,6 +196,7 @@ class Pulses:
         is_beat = (told > 0) & ((told <= 1) | (told > before))
         is_new = is_beat & ((beats == 0) | (second > last))
         who, is_first, gap = places[is_new], beats[is_new] == 0, second - last[is_new]
+        self._end_silence(lines[_Field.HEARD_AT, who[~is_first]], job_second)
         gap_before = lines[_Field.GAP, who]
         shorter = np.where(is_first, lines[_Field.INTERVAL, who], np.minimum(gap, gap_before))
         follows = ~is_first & (gap <= _ONE_LOST)
@@ -192,14 +204,24 @@ class Pulses:
         lines[_Field.GAP, who] = np.where(is_first, gap_before, gap)
         lines[_Field.IN_A_ROW, who] = np.where(follows, lines[_Field.IN_A_ROW, who] + 1, 1.0)
         lines[_Field.BEATS, who] += 1
-        lines[_Field.LAST, who], lines[_Field.HEARD_AT, who] = second, heard_at
+        lines[_Field.LAST, who], lines[_Field.HEARD_AT, who] = second, max(second, job_second)
+
+    def _end_silence(self, heard_at: Lines, job_second: int) -> None:
+        """Who beats now was not heard since then, and its peers went on: it was silent and lived.
+
+        What was silent when the generation began has another reason.
+        """
+        longest = int(job_second - max(heard_at.min(initial=job_second), self._begun))
+        if longest > _ONE_LOST:
+            self.ended.note(longest, job_second)
 
     def _reach(self, places: Places, steps: Lines, second: int) -> bool:
         lines = self.cells.cells[:, 0]
         grew = steps > lines[_Field.STEP, places]
         who = places[grew]
         lines[_Field.STEP, who], lines[_Field.PROGRESSED, who] = steps[grew], second
-        return bool(who.size)
+        before, self._reached = self._reached, float(steps[grew].max(initial=self._reached))
+        return self._reached > before
 
 
 _WHOLE = tuple(one for one in _Field if one not in (_Field.STEP, _Field.TOLD))

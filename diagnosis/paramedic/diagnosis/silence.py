@@ -4,6 +4,9 @@ A late heart-beat under congestion is not a death: the operating system has to a
 own silence or by a process that is stopped or does nothing. When everybody is silent the frontier
 stands still and nobody is accused: that is the whole job's trouble (`standstill`). The other ranks'
 steps stop too, because they wait in a collective; they go on beating and are never accused.
+
+Where samples get lost, a silence that ranks of this job have often ended says nothing, and neither
+does a standstill that is no longer than a step.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Tier
+from paramedic.diagnosis.ended_silences import LONGEST_SILENCES
 from paramedic.diagnosis.finding import Finding, moment
 
 if TYPE_CHECKING:
@@ -53,6 +57,8 @@ _FAULTS = {
     _Confirmation.UNHEARD: Fault.TELEMETRY_LOST,
 }
 """Every other confirmation is of a process that is there and does nothing."""
+_BY_WORD = (_Confirmation.STOPPED, _Confirmation.IDLE)
+"""What the operating system tells of the process; lost samples look like all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,7 @@ class SilenceWatch:
     def is_still(self, pulse: Pulse, liveness: Liveness, now: int) -> bool:
         """Whether the process is there, and stopped or idle as long as the rank is silent."""
         confirmed = self._second_channel(pulse, liveness, now)
-        return confirmed in (_Confirmation.STOPPED, _Confirmation.IDLE)
+        return confirmed in _BY_WORD
 
     def is_alive_again(self, pulse: Pulse, frontier: int) -> bool:
         """Whether the rank beats again, steadily and now."""
@@ -93,11 +99,19 @@ class SilenceWatch:
         silent_seconds = frontier - pulse.heard_at
         if silent_seconds >= self._timeout_seconds(pulse):
             confirmation = self._second_channel(pulse, liveness, frontier)
-            is_lost = silent_seconds >= self.settings.telemetry_timeout_seconds
-            if confirmation is None or (confirmation is _Confirmation.UNHEARD and not is_lost):
+            usual = liveness.pulses.ended.usual_seconds(frontier)
+            if confirmation is None or silent_seconds < self._least_seconds(confirmation, usual):
                 return None
             return _finding(pulse, liveness, frontier, Tier.HEARTBEAT, confirmation)
         return self._judge_early(pulse, liveness, frontier)
+
+    def _least_seconds(self, confirmation: _Confirmation, usual_silence_seconds: int) -> float:
+        """So long a silence is more than lost samples, by what the second channel says."""
+        if confirmation in _BY_WORD:
+            return 0.0
+        is_lost = confirmation is _Confirmation.UNHEARD
+        least = self.settings.telemetry_timeout_seconds if is_lost else 0.0
+        return max(least, LONGEST_SILENCES * usual_silence_seconds)
 
     def _timeout_seconds(self, pulse: Pulse) -> float:
         """The time-out, or some beats where they are told of seldom."""
@@ -148,7 +162,7 @@ class SilenceWatch:
     def _by_steps(self, pulse: Pulse, liveness: Liveness, frontier: int) -> _Confirmation | None:
         """Where nothing is told of processes: the job stands since it fell silent, and few did."""
         progress = liveness.newest_progress()
-        if progress is None or self._goes_on(liveness, frontier):
+        if progress is None or not liveness.knows_steps or self._goes_on(liveness, frontier):
             return None
         timeout = self.settings.heartbeat_timeout_seconds
         silent, beating = liveness.pulses.count_silent(frontier, timeout, _FEWEST_BEATS)
