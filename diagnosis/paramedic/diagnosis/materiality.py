@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.departure import Departure
     from paramedic.ingest.contract import Window
 
-_LEAST_SHARE = 0.05
+LEAST_SHARE = 0.05
+"""Of what is done, or of a step's time: less than that costs nobody anything."""
 _FEWEST_SECONDS = 6
 
 
@@ -31,7 +32,7 @@ def is_material(window: Window, departure: Departure) -> bool:
     works = characters_of(departure.loud).work
     if not works.all():
         return True
-    return _largest_difference(window, departure) >= _LEAST_SHARE
+    return _largest_difference(window, departure) >= LEAST_SHARE
 
 
 def lost_seconds(window: Window, departure: Departure) -> float:

@@ -2,7 +2,8 @@
 
 Each rank and symptom has one sequential test on its deviation from the peers. In a synchronous job
 all step times grow alike, so only a rank's own work (computing, loading data) can accuse it; time
-in collectives is waiting, which marks the victims.
+in collectives is waiting, which marks the victims. A small part of the step may take many times
+as long and cost nobody anything: what is lost has to be a share of the whole step.
 """
 
 from __future__ import annotations
@@ -12,9 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.materiality import LEAST_SHARE
 from paramedic.diagnosis.noise import NoiseMemory
 from paramedic.diagnosis.sequential import Noise, decision_level
-from paramedic.diagnosis.symptoms import SYMPTOMS, WAITING_METRIC, Symptom
+from paramedic.diagnosis.symptoms import (
+    PARTS_OF_STEP,
+    STEP_METRIC,
+    SYMPTOMS,
+    WAITING_METRIC,
+    Symptom,
+)
 from paramedic.diagnosis.trails import LANES, Trail, Trails
 
 if TYPE_CHECKING:
@@ -57,8 +65,16 @@ class _Slot:
             self.deviation(WAITING_METRIC),
             self.value(WAITING_METRIC),
             self.peers(WAITING_METRIC),
+            self.peers_step(),
         )
         return np.stack([column[which] for column in columns])
+
+    def peers_step(self) -> NDArray[np.float64]:
+        """How long a step takes the peers: as they tell, or all that they tell of it together."""
+        told = self.peers(STEP_METRIC)
+        parts = np.stack([self.peers(one) for one in PARTS_OF_STEP])
+        known = np.where(np.isnan(parts).all(axis=0), np.nan, np.nansum(parts, axis=0))
+        return np.where(np.isnan(told), known, told)
 
     def deviation(self, metric: str) -> NDArray[np.float64]:
         return self._column(self.scores.deviation, metric)
@@ -111,7 +127,7 @@ class StragglerWatch:
             slowness
             for lane in range(len(SYMPTOMS))
             for slowness in self._weigh_symptom(lane, slot)
-            if not self._is_victim(slowness.trail)
+            if not self._is_victim(slowness.trail) and _is_material(slowness.trail)
         ]
 
     def suspicion(self) -> dict[EntityKey, float]:
@@ -205,7 +221,10 @@ class StragglerWatch:
         excess = symptom.worse * (slot.value(symptom.metric) - slot.peers(symptom.metric))
         own, other = slot.peers(symptom.metric), slot.peers(symptom.yardstick)
         yardstick = np.abs(np.where(np.isnan(other), own, other))
-        matters = excess >= (self._settings.smallest_slowdown_ratio - 1) * yardstick
+        matters = excess >= np.fmax(
+            (self._settings.smallest_slowdown_ratio - 1) * yardstick,
+            LEAST_SHARE * slot.peers_step(),
+        )
         limit = self._settings.largest_deviation
         added = np.clip(deviation, -limit, limit) - self._settings.allowance
         return np.where(matters | np.isnan(added), added, np.minimum(added, 0.0))
@@ -213,3 +232,9 @@ class StragglerWatch:
     def _is_victim(self, trail: Trail) -> bool:
         """Whether the rank has itself been waiting for others; unknown counts as no."""
         return trail.waiting > self._settings.longest_wait_deviation
+
+
+def _is_material(trail: Trail) -> bool:
+    """Whether what the rank takes longer is a share of the whole step that anybody would miss."""
+    extra = trail.symptom.worse * (trail.value - trail.peers)
+    return not extra < LEAST_SHARE * trail.peers_step_seconds

@@ -29,7 +29,8 @@ SYMPTOMS = (
     Symptom("dataloader_seconds", +1, Fault.STRAGGLER, "step_seconds", "waits for data"),
 )
 
-JUDGED_METRICS = frozenset(
-    {WAITING_METRIC, *(s.metric for s in SYMPTOMS), *(s.yardstick for s in SYMPTOMS)}
-)
+STEP_METRIC = "step_seconds"
+PARTS_OF_STEP = (WAITING_METRIC, *(symptom.metric for symptom in SYMPTOMS))
+"""What a step is made of, where nobody tells how long it is."""
+JUDGED_METRICS = frozenset({STEP_METRIC, *PARTS_OF_STEP, *(s.yardstick for s in SYMPTOMS)})
 """The rank metrics that a slot is judged by; no other is worth the model's time."""

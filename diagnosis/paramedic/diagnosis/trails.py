@@ -44,6 +44,7 @@ class Seen(IntEnum):
     WAITING = 3
     WAITED = 4
     PEERS_WAITED = 5
+    PEERS_STEP = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class Trail:
     """Deviation of the time in collectives over the same slots."""
     waited: float
     peers_waited: float
+    peers_step_seconds: float
+    """How long the whole step takes the peers, as far as they tell."""
 
 
 @dataclass(slots=True)
