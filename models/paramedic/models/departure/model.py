@@ -190,6 +190,9 @@ def _level(values: Cells, circles: Circles | None) -> Cells:
 def _middle(level: Cells, known: NDArray[np.bool_]) -> tuple[Cells, NDArray[np.bool_]]:
     """The median size of the level over rows, (metric, 1), and whether there is one."""
     some, seen = np.abs(sample(level)), sample(known)
+    if seen.all():
+        middle = np.sort(some, axis=1)[:, (some.shape[1] - 1) // 2, None]
+        return middle, np.ones(middle.shape, np.bool_)
     count = np.count_nonzero(seen, axis=1)[:, None]
     ordered = np.sort(np.where(seen, some, np.inf), axis=1)
     middle = entry_at(ordered, (count - 1) // 2)

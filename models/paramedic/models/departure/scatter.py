@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _MIDDLE, _UPPER = 0.5, 0.85
 _SMALL = 48
 """Of so few rows each is left out of its own yardstick."""
+_FEWEST_ROWS = 3
+"""One of two rows is not known by the other."""
 _LEAST_UPPER = 0.65
 _FOLD_OF_MIDDLE = 1.2
 """With too few rows for an upper quantile the tail is as wide as this many middles."""
@@ -236,16 +238,19 @@ def _quantiles(
 
     Zero where nothing is known.
     """
-    if size.shape[-1] <= _SMALL:
+    rows = size.shape[-1]
+    if rows <= _SMALL:
         lines = size if holes is None else np.where(holes, np.nan, size)
-        return [np.nan_to_num(one) for one in leave_one_out_quantiles(lines, shares)]
-    ordered = sample(size)
-    count = np.full((1, 1, 1), ordered.shape[2])
-    if holes is not None:
-        missing = sample(holes)
-        ordered = np.where(missing, np.inf, ordered)
-        found = np.count_nonzero(~missing, axis=1)[None, :, None]
-        count = np.broadcast_to(found, (*ordered.shape[:2], 1))
-    ordered = np.sort(ordered, axis=2)
+        found = leave_one_out_quantiles(lines, shares)
+        is_known = holes is None and rows >= _FEWEST_ROWS
+        return found if is_known else [np.nan_to_num(one) for one in found]
+    some = sample(size)
+    if holes is None:
+        ordered, seen = np.sort(some, axis=2), some.shape[2]
+        return [ordered[..., max(math.ceil(seen * share) - 1, 0), None] for share in shares]
+    missing = sample(holes)
+    ordered = np.sort(np.where(missing, np.inf, some), axis=2)
+    count = np.count_nonzero(~missing, axis=1)[None, :, None]
+    count = np.broadcast_to(count, (*ordered.shape[:2], 1))
     places = (np.ceil(count * share).astype(np.intp) - 1 for share in shares)
     return [np.where(count > 0, entry_at(ordered, place), 0.0) for place in places]
