@@ -135,10 +135,10 @@ class Motion:
         self.memory = max(self.memory, memory or 0.0)
         if memory is not None and memory < _FREE_SHARE * self.memory:
             return Gait.GONE
-        past = np.array(self.efforts)
-        low, middle, high = np.quantile(past, (0.1, 0.5, 0.9))
-        is_low = effort < min((low + high) / 2, _LOW_SHARE[flow is not None] * middle)
-        if not is_low or (flow is not None and flow >= _FLOW_SHARE):
+        if flow is not None and flow >= _FLOW_SHARE:
+            return Gait.WORKS
+        low, middle, high = np.quantile(np.array(self.efforts), (0.1, 0.5, 0.9))
+        if effort >= min((low + high) / 2, _LOW_SHARE[flow is not None] * middle):
             return Gait.WORKS
         busy = _median(window, _BUSY)
         return Gait.SPINS if busy is not None and busy >= 1 / 2 else Gait.RESTS

@@ -56,6 +56,8 @@ class Seats:
     ranks: tuple[int, ...] = ()
     places: dict[int, int] = field(default_factory=dict)
     """Where each rank stands among them."""
+    nodes: frozenset[NodeName] = frozenset()
+    """Where there are ranks."""
     _seats: dict[int, Seat] = field(default_factory=dict)
     _newcomers: list[int] = field(default_factory=list)
     _renewed: list[int] = field(default_factory=list)
@@ -68,11 +70,6 @@ class Seats:
         """The rank at a place, and its seat."""
         rank = self.ranks[place]
         return rank, self._seats[rank]
-
-    @property
-    def nodes(self) -> set[NodeName]:
-        """Where there are ranks."""
-        return {seat.node for seat in self._seats.values()}
 
     def take_newcomers(self) -> list[int]:
         """Who sits where nobody knew it before, since this was last asked."""
@@ -133,6 +130,7 @@ class Seats:
         ranks = tuple(self._seats)
         if ranks != self.ranks or self._newcomers or self._renewed:
             self._plans.clear()
+            self.nodes = frozenset(seat.node for seat in self._seats.values())
         if ranks != self.ranks:
             self.ranks, self.places = ranks, {rank: at for at, rank in enumerate(ranks)}
 
