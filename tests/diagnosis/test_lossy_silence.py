@@ -20,7 +20,7 @@ FROZEN = 7
 
 
 def holes(seconds: int, seed: int, lost: float, usual: float) -> np.ndarray[tuple[int, int]]:
-    """Whether each node's row of each second is lost: so many of all, in blocks of random length."""
+    """Whether each node's row of each second is lost: a share of all, in blocks."""
     rng = np.random.default_rng(seed)
     begins = rng.random((seconds, NODES)) < lost / usual / (1 - lost)
     left, gone = np.zeros(NODES), np.zeros((seconds, NODES), np.bool_)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Speed = Callable[[float], float]
 """What is left of the job's throughput in this second (Unix seconds); NaN: nobody knows."""
+Company = Callable[["Finding"], "Finding"]
+"""What is found of one node, or of the group that it befalls with it."""
 Odds = Callable[[NodeName, float], float]
 """By what a node's past multiplies the odds of an accusation in this second (Unix seconds)."""
 
@@ -26,6 +28,11 @@ Odds = Callable[[NodeName, float], float]
 def no_past(_node: NodeName, _second: float) -> float:
     """Every node is like every other."""
     return 1.0
+
+
+def alone(finding: Finding) -> Finding:
+    """Nobody shares anything with the node."""
+    return finding
 
 
 def unknown_speed(_second: float) -> float:
@@ -41,6 +48,7 @@ class Admission:
     plan: MaintenancePlan = field(default_factory=MaintenancePlan)
     odds_factor: Odds = no_past
     throughput_left: Speed = unknown_speed
+    joined: Company = alone
 
     def admitted(self, finding: Finding) -> Finding | None:
         """What of the finding may be told now: members of a group that are put aside are left out.

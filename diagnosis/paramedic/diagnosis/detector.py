@@ -51,6 +51,7 @@ from paramedic.diagnosis.settings import (
 )
 from paramedic.diagnosis.sight import JobSight
 from paramedic.diagnosis.silence import SilenceWatch
+from paramedic.diagnosis.silent_together import SilentTogether
 from paramedic.diagnosis.speed import JobSpeed
 from paramedic.diagnosis.standstill import StandstillWatch
 from paramedic.diagnosis.straggler import StragglerWatch
@@ -108,13 +109,18 @@ class DetectorConfig:
         plan = plan or MaintenancePlan(self.maintenance)
         pace, application = Pace(), ApplicationWatch(self.application)
         speed = JobSpeed(pace, application)
+        picture, sight, roles = JobPicture(maintenance=plan), JobSight(), JobRoles(job)
+        company = SilentTogether(sight, roles, picture)
+        gate = Admission(plan, history.odds_factor, speed.left, company.joined)
         return DetectorState(
             history=history,
-            picture=JobPicture(maintenance=plan),
+            picture=picture,
             liveness=Liveness(self.silence.clock_tolerance_seconds),
             ranks=RankMemory(StragglerWatch(self.straggler)),
-            docket=Docket(job, Admission(plan, history.odds_factor, speed.left)),
-            roles=JobRoles(job),
+            docket=Docket(job, gate),
+            roles=roles,
+            sight=sight,
+            company=company,
             machines=MachineWatch(self.departure),
             application=application,
             pace=pace,
@@ -142,8 +148,9 @@ class DetectorState:
     picture: JobPicture
     history: FailureHistory
     roles: JobRoles
+    sight: JobSight
+    company: SilentTogether
     pace: Pace = field(default_factory=Pace)
-    sight: JobSight = field(default_factory=JobSight)
     downfall: Downfall = field(default_factory=Downfall)
     memory: FreedMemory = field(default_factory=FreedMemory)
     told: KnownErrorMemory = field(default_factory=KnownErrorMemory)
@@ -196,6 +203,7 @@ class JobDetector:
         self._state.sight.see(batch)
         self._state.liveness.observe(batch, self._state.picture.departed)
         verdicts = [*self._judge_silence(), *self._judge_job(batch.second), *self._judge_sight()]
+        verdicts.extend(self._judge_groups())
         if self._state.downfall.endings:
             verdicts.extend(self._state.downfall.tick(self._state.sight.head, self._around()))
         if self._state.recorder.held or self._state.docket.open:
@@ -384,6 +392,16 @@ class JobDetector:
                 state.picture.generation,
             )
             yield from () if finding is None else state.docket.report(finding)
+
+    def _judge_groups(self) -> Iterator[Verdict]:
+        """Whether nodes that fell silent together are heard of again, and the job goes on."""
+        state = self._state
+        for group in state.docket.groups:
+            motion, progress = state.machines.absences.motion, state.liveness.newest_progress()
+            has_stepped = progress is not None and progress > group.detected_at.timestamp()
+            if state.company.is_over(group, is_moving=motion.is_moving or has_stepped):
+                reason = f"all {len(group.members)} nodes are heard of again"
+                yield from state.docket.clear_group(group, moment(state.sight.head), reason)
 
     def _judge_whole(self, told: Collection[Entity]) -> Iterator[Verdict]:
         """What slots decide that are open still, and that everybody has told of."""

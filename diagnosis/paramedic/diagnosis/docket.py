@@ -28,7 +28,13 @@ from paramedic.diagnosis.finding import (
     is_worse,
     subject_of,
 )
-from paramedic.diagnosis.membership import goes_with, is_within, subject_among, with_known
+from paramedic.diagnosis.membership import (
+    goes_with,
+    is_of_failed_group,
+    is_within,
+    subject_among,
+    with_known,
+)
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Evidence
@@ -194,18 +200,22 @@ class Docket:
         return tuple(v for one in list(self._open) for v in self._clear(one, at, reason))
 
     def _news(self, finding: Finding) -> Finding | None:
-        """What of the finding is to be told."""
+        """What of the finding is to be told, and of whom."""
+        joined = self._admission.joined(finding) if self._is_news(finding) else finding
+        return self._admission.admitted(joined) if self._is_news(joined) else None
+
+    def _is_news(self, finding: Finding) -> bool:
+        """Whether nothing of its kind is open there, or something lesser."""
         known = self._open.get(subject_among(self._open, finding))
         known = known or self._lost_with_others(finding)
         is_worth_it = (
             known is None
             or is_worse(finding.fault, known.fault)
             or not set(finding.members) <= set(known.members)
+            or (is_of_failed_group(finding) and known.phase is not Phase.FAILED)
         )
         trouble = finding.subject.trouble
-        is_of_group = any(goes_with(group, finding, trouble) for group in self.groups)
-        admitted = self._admission.admitted(finding)
-        return admitted if is_worth_it and not is_of_group else None
+        return is_worth_it and not any(goes_with(one, finding, trouble) for one in self.groups)
 
     def _clear_members(self, group: Verdict) -> tuple[Verdict, ...]:
         """Resolves what was open about members, alone or as a group, and is this one's trouble."""

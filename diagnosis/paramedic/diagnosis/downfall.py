@@ -31,6 +31,8 @@ _QUIET_SECONDS = 5.0
 """So long without another end, and the victims are counted."""
 _LAST_STEP_SECONDS = 5.0
 """A step that is under way when a process ends is done by then; one that ends later is another."""
+_TOGETHER_SECONDS = 3.0
+"""Who falls silent so soon after another is named with it."""
 _FEWEST_NODES = 3
 _CANDIDATES = 5
 _CONFIDENCE_SILENT = 0.97
@@ -160,9 +162,12 @@ class Downfall:
             return
         self.is_decided = self.is_first_second_over = True
         if gone:
-            for node, since in gone.items():
-                yield from around.docket.report(self._unreachable(node, since, now))
-            self.culprit = Subject(next(iter(gone)), Trouble.ALIVE)
+            latest = max(gone.values()) + _TOGETHER_SECONDS
+            for node, since in silent.items():
+                if since <= latest:
+                    yield from around.docket.report(self._unreachable(node, since, now))
+            failed = [subject for subject, _ in around.failed()]
+            self.culprit = next(iter(failed), Subject(next(iter(gone)), Trouble.ALIVE))
         elif not self._alike(first):
             yield from around.docket.report(first.finding(moment(now)))
             self.culprit = Subject(first.node, Trouble.GONE)
@@ -204,6 +209,7 @@ class Downfall:
         if known is None or self.culprit is None:
             return
         named = {self.culprit.node, *(subject.node for subject, _ in around.failed())}
+        named |= {node for _, verdict in around.failed() for node in verdict.members}
         victims = {one.node for one in self.endings.values()} - named
         if len(victims) <= self.told:
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import (
@@ -83,10 +84,32 @@ def finding_of_group(
     )
 
 
+def finding_of_silence(group: Group, one: Finding, seconds: int, heard: int) -> Finding:
+    """What the silence of one node means, whose domain is silent with it for so long."""
+    others = f", while {heard} other nodes are heard"
+    stands = one.phase is Phase.FAILED
+    return replace(
+        one,
+        node=None,
+        rank=None,
+        members=group.members,
+        fault=Fault.NETWORK_GROUP,
+        onset=min(one.onset, moment(int(group.since))),
+        summary=f"{_subject(group)} have fallen silent together ({some_names(group.members)}),"
+        f" for {seconds} s{others}{', and the job stands still since then' if stands else ''}",
+        candidates=tuple(Candidate(node, 1.0) for node in group.members),
+        severity=Severity.P0 if stands else Severity.P2,
+        action=_advice(group),
+    )
+
+
+def _subject(group: Group) -> str:
+    return f"the {len(group.members)} nodes {_PLACES[group.domain.kind]} {group.domain.name}"
+
+
 def _summary(group: Group, second: int, evidence: tuple[Evidence, ...]) -> str:
-    place = f"{_PLACES[group.domain.kind]} {group.domain.name}"
     return (
-        f"the {len(group.members)} nodes {place} depart together ({some_names(group.members)}),"
+        f"{_subject(group)} depart together ({some_names(group.members)}),"
         f" for {second - int(group.since) + 1} s{_lead(evidence)}"
     )
 

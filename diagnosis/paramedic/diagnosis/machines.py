@@ -18,7 +18,9 @@ from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import Trouble, moment
 from paramedic.diagnosis.group_words import finding_of_group
 from paramedic.diagnosis.lost_cards import LostCards
+from paramedic.diagnosis.membership import is_of_failed_group
 from paramedic.diagnosis.rank_judging import is_whole
+from paramedic.diagnosis.silent_together import at_once
 from paramedic.diagnosis.unheard import finding_of_absence
 from paramedic.ingest.contract import Entity, EntityKey
 from paramedic.models.departure.character import characters_of
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 KINDS = (Entity.GPU, Entity.NODE)
 _OF_WORK = (Trouble.DEPARTED, Trouble.ALIVE)
 """One of these is enough to say that a node does not work as it should."""
+
+_UNHEARD = (Fault.MACHINE_UNREACHABLE, Fault.NETWORK_GROUP)
 
 
 @dataclass(slots=True)
@@ -173,7 +177,7 @@ class MachineWatch:
         first = [
             one.onset.timestamp()
             for subject, one in docket.open.items()
-            if subject.trouble in _OF_WORK
+            if (subject.trouble in _OF_WORK or is_of_failed_group(one))
             and one.node != departure.node
             and departure.second - one.detected_at.timestamp() < settings.second_accusation_seconds
         ]
@@ -184,7 +188,7 @@ class MachineWatch:
         self, absences: Iterable[Absence], second: int, picture: JobPicture, docket: Docket
     ) -> Iterator[Verdict]:
         for absence in absences:
-            if not (absence.is_standing and docket.has_failed_node):
+            if not (absence.is_standing and _is_known_why(absence, docket)):
                 finding = finding_of_absence(absence, picture.generation)
                 yield from _report(finding, picture, docket)
         for node in _open(docket, Trouble.UNHEARD):
@@ -210,7 +214,7 @@ class MachineWatch:
 
     def _acquit(self, docket: Docket, second: int, slot_seconds: int) -> Iterator[Verdict]:
         for group in docket.groups:
-            if self.departures.are_well(group.members, slot_seconds):
+            if group.tier is Tier.PATTERN and self.departures.are_well(group.members, slot_seconds):
                 reason = f"{len(group.members)} nodes work like their peers again"
                 yield from docket.clear_group(group, moment(second), reason)
         for trouble in _OF_WORK:
@@ -231,6 +235,15 @@ def _is_victim(departure: Departure, docket: Docket, roles: JobRoles | None) -> 
     )
 
 
+def _is_known_why(absence: Absence, docket: Docket) -> bool:
+    """Whether the job stands for another's failure; who fell silent with it is named beside it."""
+    failed = [one for one in docket.open.values() if one.phase is Phase.FAILED]
+    causes = [one for one in failed if one.node is not None or one.members]
+    return bool(causes) and not any(
+        one.fault in _UNHEARD and at_once(one.onset.timestamp(), absence.since) for one in causes
+    )
+
+
 def _is_of_rows(verdict: Verdict | None, tier: Tier) -> bool:
     """Whether it was decided here, by rows of machines, and not by a rank's own word."""
     return verdict is not None and verdict.rank is None and verdict.tier is tier
@@ -243,7 +256,7 @@ def _open(docket: Docket, trouble: Trouble) -> list[NodeName]:
 def _report(finding: Finding, picture: JobPicture, docket: Docket) -> tuple[Verdict, ...]:
     """What the finding fires, unless the node has left or it is known why it departs."""
     is_failed = any(
-        verdict.node == finding.node and verdict.phase is Phase.FAILED
+        finding.node in (verdict.node, *verdict.members) and verdict.phase is Phase.FAILED
         for verdict in docket.open.values()
     )
     return () if is_failed or finding.node in picture.departed else docket.report(finding)

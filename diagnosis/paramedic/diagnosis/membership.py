@@ -23,10 +23,11 @@ _APART = timedelta(seconds=60)
 def goes_with(group: Verdict, one: Finding | Verdict, trouble: Trouble) -> bool:
     """Whether this is the group's trouble, and not the member's own.
 
-    What has failed, or failed before, is a member's own, and so is what one of its GPUs does later:
-    what a group shares befalls whole nodes.
+    What has failed where the group has not, or failed before, is a member's own, and so is what one
+    of its GPUs does later: what a group shares befalls whole nodes.
     """
-    if one.node not in group.members or trouble not in _SHARED or one.phase is Phase.FAILED:
+    has_failed = one.phase is Phase.FAILED and group.phase is not Phase.FAILED
+    if one.node not in group.members or trouble not in _SHARED or has_failed:
         return False
     decided = group.first_detected_at or group.detected_at
     is_own = one.onset < group.onset - _APART
@@ -43,6 +44,11 @@ def subject_among(open_ones: Iterable[Subject], finding: Finding) -> Subject:
     members = set(finding.members)
     shared = [one for one in open_ones if not members.isdisjoint(one.members)]
     return max(shared, key=lambda one: len(members & set(one.members)), default=finding.subject)
+
+
+def is_of_failed_group(one: Finding | Verdict) -> bool:
+    """Whether it says that a group has failed."""
+    return bool(one.members) and one.phase is Phase.FAILED
 
 
 def is_within(group: Verdict, one: Verdict) -> bool:
