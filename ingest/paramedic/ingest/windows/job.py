@@ -51,6 +51,8 @@ class JobWindows:
         for entity, nodes in (snapshot.late if snapshot else {}).items():
             self._late[entity].update(nodes)
         self._plans = Plans()
+        self._read: dict[Entity, tuple[int, Window]] = {}
+        """The window of each kind that was read last, and its newest slot, while it is valid."""
         self._tally = Tally(snapshot.counts if snapshot else None)
 
     @classmethod
@@ -83,6 +85,7 @@ class JobWindows:
             raise ForeignBatchError(
                 f"batch of job {batch.job!r} came to the windows of {self._job!r}: route by job"
             )
+        self._read.clear()
         blocks = [TableBlock(table) for table in batch.tables]
         self._roster.hear(batch.generation)
         plan = self._plans.plan(batch.tables, self._roster)
@@ -106,6 +109,7 @@ class JobWindows:
         A node that left, or was replaced, is out of the live set and of all windows from now on,
         past included; what still comes from it is refused until it joins again.
         """
+        self._read.clear()
         gone = self._roster.apply(event)
         if gone is not None:
             self._timeline.clocks.forget([gone])
@@ -121,6 +125,7 @@ class JobWindows:
         """
         if sampling_seconds == self._config.sampling_seconds:
             return
+        self._read.clear()
         config = self._config = replace(self._config, sampling_seconds=sampling_seconds)
         self._timeline = Timeline(config)
         self._slots = {entity: EntitySlots(entity, config.room) for entity in Entity}
@@ -165,9 +170,16 @@ class JobWindows:
 
         Of slots that are no longer held, or not yet, nothing is observed. Views as of `window_at`.
         """
+        last = second // self._config.sampling_seconds
+        known = self._read.get(entity)
+        if known is None or known[0] != last:
+            known = self._read[entity] = last, self._window_until(entity, last)
+        return known[1]
+
+    def _window_until(self, entity: Entity, last: int) -> Window:
         config, slots = self._config, self._slots[entity]
-        last = second // config.sampling_seconds
-        values, observed = slots.read(last - config.slots + 1, last, self._keep_from(second))
+        keep_from = self._keep_from(last * config.sampling_seconds)
+        values, observed = slots.read(last - config.slots + 1, last, keep_from)
         return Window(
             job=self._job,
             generation=self._roster.generation,
