@@ -69,9 +69,13 @@ class PeerDeviationConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Levels:
-    """The values of a window and the peers' level of each, (slot, metric, row)."""
+    """The values of a window's slots and the peers' level of each, (slot, metric, row).
 
-    first_second: int
+    Slots in which nothing was observed are left out.
+    """
+
+    numbers: NDArray[np.int64]
+    """Of the slots, on the grid of the job; ascending."""
     values: Cells
     levels: Cells
 
@@ -91,14 +95,15 @@ class PeerDeviation:
 
     def score(self, window: Window) -> AnomalyScores:
         """Deviations of the newest slot; NaN where the row or its peers were not observed."""
-        newest = _values(window, slice(-1, None))
+        newest = _values(window, np.array([-1]))
         level = np.full_like(newest, np.nan)
         deviation = level[-1]
         if not np.isnan(newest).all():
             known = self._levels(window)
             level = known.levels[-1:]
             if not np.isnan(level).all():
-                deviation = self._deviation(known)
+                last = window.last_second // window.slot_seconds
+                deviation = self._deviation(known, last - self.config.recent_slots)
         return AnomalyScores(
             second=window.last_second,
             rows=window.rows,
@@ -110,26 +115,32 @@ class PeerDeviation:
 
     def _levels(self, window: Window) -> _Levels:
         """What has not changed since the last window keeps its level."""
-        values = _values(window, slice(None))
+        observed = np.flatnonzero(window.observed.T.any(axis=(1, 2)))
+        numbers = observed + window.first_second // window.slot_seconds
+        values = _values(window, observed)
         levels, is_new = np.empty_like(values), np.ones(len(values), np.bool_)
         last = self._last
-        moved = 0 if last is None else (window.first_second - last.first_second)
-        moved //= window.slot_seconds
-        if last is not None and last.values.shape == values.shape and 0 <= moved < len(values):
-            kept = len(values) - moved
-            levels[:kept] = last.levels[moved:]
+        if last is not None and last.values.shape[1:] == values.shape[1:]:
+            _, *places = np.intersect1d(
+                numbers, last.numbers, assume_unique=True, return_indices=True
+            )
+            here, there = map(_stretch, places)
+            levels[here] = last.levels[there]
             # As whole numbers, by which NaN is equal to itself.
-            is_other = last.values[moved:].view(np.int64) != values[:kept].view(np.int64)
-            is_new[:kept] = is_other.any(axis=(1, 2))
+            is_other = last.values[there].view(np.int64) != values[here].view(np.int64)
+            is_new[here] = is_other.any(axis=(1, 2))
         levels[is_new] = leave_one_out_median(values[is_new])
-        self._last = _Levels(window.first_second, values, levels)
+        self._last = _Levels(numbers, values, levels)
         return self._last
 
-    def _deviation(self, known: _Levels) -> Cells:
-        """Of the newest slot, in which there is something, (metric, row)."""
+    def _deviation(self, known: _Levels, recent: int) -> Cells:
+        """Of the newest slot, in which there is something, (metric, row).
+
+        The recent slots are those after this one.
+        """
         told = np.flatnonzero(~np.isnan(known.levels).all(axis=(1, 2)))
         shares = _shares_of_level(known.values[told], known.levels[told])
-        older = np.searchsorted(told, len(known.values) - self.config.recent_slots)
+        older = np.searchsorted(known.numbers[told], recent, side="right")
         if older >= self.config.fewest_slots:
             shares -= self._forgiven(shares[..., :older])[..., None]
         deviation: Cells = shares[..., -1] / self._scale(np.abs(shares))
@@ -160,11 +171,20 @@ class PeerDeviation:
         return np.where(enough, median_over_time(by_row), np.nan)
 
 
-def _values(window: Window, slots: slice) -> Cells:
+def _values(window: Window, slots: NDArray[np.intp]) -> Cells:
     """(slot, metric, row), as they lie in memory; NaN where nothing usable was observed."""
-    values = np.array(window.values.T[slots], np.float64, order="C")
-    values[~(window.observed.T[slots] & np.isfinite(values))] = np.nan
+    values = window.values.T[slots].astype(np.float64, order="C")
+    there = np.isfinite(values) & window.observed.T[slots]
+    if not there.all():
+        values[~there] = np.nan
     return values
+
+
+def _stretch(ascending: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+    """The same positions as a slice, which copies nothing, where they are neighbours."""
+    if ascending.size and ascending[-1] - ascending[0] == ascending.size - 1:
+        return slice(int(ascending[0]), int(ascending[-1]) + 1)
+    return ascending
 
 
 def _known(numbers: Cells, axis: int) -> NDArray[np.intp] | int:
@@ -182,12 +202,15 @@ def _shares_of_level(values: Cells, level: Cells) -> Cells:
     From (slot, metric, row) to (metric, row, slot).
     """
     size = np.abs(level)
-    mean = np.nansum(size, axis=0) / np.maximum(_known(size, axis=0), 1)
+    known = _known(size, axis=0)
+    total = size.sum(axis=0) if isinstance(known, int) else np.nansum(size, axis=0)
+    mean = total / np.maximum(known, 1)
     yardstick = np.maximum(np.maximum(size, mean, out=size), _SMALLEST, out=size)
     slots, metrics, rows = values.shape
     # With lines that are a power of two apart, all of a row's slots would share one cache line.
     shares = np.empty((slots, metrics, rows + _APART))[..., :rows]
     with np.errstate(over="ignore"):  # where the peers stand at zero
-        np.divide(values - level, yardstick, out=shares)
-    np.clip(shares, -_LARGEST_SHARE, _LARGEST_SHARE, out=shares)
+        np.divide(np.subtract(values, level, out=shares), yardstick, out=shares)
+    np.maximum(shares, -_LARGEST_SHARE, out=shares)
+    np.minimum(shares, _LARGEST_SHARE, out=shares)
     return np.ascontiguousarray(shares.transpose(1, 2, 0))
