@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnosis.playing import diagnose, firing, merged
+from diagnosis.playing import diagnose, firing, merged, tell
 from diagnosis.synthetic import START, Scene, event, exit_of, node_name, without_rows
 from diagnosis.test_docket import finding
 from paramedic.diagnosis.admission import Admission
@@ -201,6 +201,17 @@ def test_a_switch_that_takes_its_ranks_with_it_is_the_only_verdict() -> None:
         Fault.NETWORK_GROUP, names(*LEAF), Phase.FAILED,
     )  # fmt: skip
     assert told.detected_at.timestamp() - START <= 51
+
+
+def test_a_detector_that_goes_on_from_a_snapshot_knows_who_shares_what() -> None:
+    config, facts = DetectorConfig(), merged(unplugged(LEAF, 55), placed())
+    whole, half = config.build(JOB), len(facts) - 8
+    before = tell(whole, facts[:half])
+    resumed = config.resume(whole.snapshot())
+    (told,) = tell(whole, facts[half:])
+    assert before == []
+    assert tell(resumed, facts[half:]) == [told]
+    assert told.members == names(*LEAF)
 
 
 @pytest.mark.parametrize("pair", [(4, 5), (3, 12)])
