@@ -7,7 +7,7 @@ a little different, levels that change for all at once, pauses. Faults multiply 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,7 @@ class Crowd:
     """When nothing comes from a node."""
     width: int = 1
     """Seconds between two samples."""
+    levels: Mapping[Entity, Mapping[str, float]] = field(default_factory=lambda: LEVELS)
 
     def rows(self, entity: Entity) -> tuple[EntityKey, ...]:
         cards = range(self.gpus) if entity is Entity.GPU else (None,)
@@ -97,7 +98,7 @@ class Crowd:
     def values(self, entity: Entity) -> Array:
         """By second, metric and row."""
         rng = np.random.default_rng((self.seed, entity is Entity.GPU))
-        rows, levels = self.rows(entity), LEVELS[entity]
+        rows, levels = self.rows(entity), self.levels[entity]
         shape = (self.seconds, len(levels), len(rows))
         noise = self.noise * _correlated(rng.normal(size=shape), self.correlation)
         own = rng.normal(0, self.individuality, shape[1:])
@@ -112,18 +113,17 @@ class Crowd:
 
     def windows(self, held: int = 30) -> Iterator[dict[Entity, Window]]:
         """Slot after slot, with those before it in the window."""
-        kinds = {kind: (self.rows(kind), self.values(kind)[:: self.width].T) for kind in LEVELS}
+        kinds = {
+            kind: (self.rows(kind), self.values(kind)[:: self.width].T) for kind in self.levels
+        }
         for at in range(self.seconds // self.width):
             yield {
-                kind: _window(
-                    kind, rows, values[:, :, max(0, at + 1 - held) : at + 1], at * self.width,
-                    self.width,
-                )
+                kind: self._window(kind, rows, values[:, :, max(0, at + 1 - held) : at + 1], at)
                 for kind, (rows, values) in kinds.items()
             }  # fmt: skip
 
     def batches(self) -> Iterator[TelemetryBatch]:
-        kinds = {kind: (self.rows(kind), self.values(kind)) for kind in LEVELS}
+        kinds = {kind: (self.rows(kind), self.values(kind)) for kind in self.levels}
         for second in range(0, self.seconds, self.width):
             tables = (
                 self._table(kind, rows, values[second], second)
@@ -141,7 +141,7 @@ class Crowd:
 
     def _break(self, values: Array, fault: Fault, entity: Entity) -> None:
         if fault.entity is entity:
-            metric = list(LEVELS[entity]).index(fault.metric)
+            metric = list(self.levels[entity]).index(fault.metric)
             rows = [
                 at
                 for at, row in enumerate(self.rows(entity))
@@ -155,17 +155,16 @@ class Crowd:
         gone = {name(node) for node, when in (self.absent or {}).items() if second in when}
         kept = [at for at, row in enumerate(rows) if row.node not in gone]
         indices = tuple(rows[at].index or 0 for at in kept) if kind is Entity.GPU else None
-        columns = {metric: values[at, kept].tolist() for at, metric in enumerate(LEVELS[kind])}
+        columns = {metric: values[at, kept].tolist() for at, metric in enumerate(self.levels[kind])}
         return Table(kind, tuple(rows[at].node for at in kept), indices, columns)
 
-
-def _window(
-    kind: Entity, rows: tuple[EntityKey, ...], values: Array, second: int, width: int
-) -> Window:
-    slots = values.astype(np.float32)
-    metrics, there = tuple(LEVELS[kind]), np.ones(slots.shape, np.bool_)
-    first = START + second - (slots.shape[2] - 1) * width
-    return Window(JOB, 0, kind, first, rows, metrics, slots, there, slot_seconds=width)
+    def _window(
+        self, kind: Entity, rows: tuple[EntityKey, ...], values: Array, slot: int
+    ) -> Window:
+        slots, width = values.astype(np.float32), self.width
+        metrics, there = tuple(self.levels[kind]), np.ones(slots.shape, np.bool_)
+        first = START + (slot + 1 - slots.shape[2]) * width
+        return Window(JOB, 0, kind, first, rows, metrics, slots, there, slot_seconds=width)
 
 
 def _correlated(fresh: Array, correlation: float) -> Array:

@@ -100,6 +100,48 @@ def test_a_metric_alone_needs_longer_than_two_that_agree() -> None:
     assert slots_to_decide(POWER, TENSOR) < PATIENCE < LONE < slots_to_decide(POWER)
 
 
+def alone_until(second: int, patience: int, memory: int, smoothing: int = 1) -> float:
+    """The strength of a metric that has been alone, and beyond doubt, for so many slots."""
+    given, evidence = terms(forgetting_slots=memory), Evidence(1)
+    given.smoothing[:] = smoothing
+    given.patience_slots[:] = given.lone_slots[:] = patience
+    odd = slot({(POWER, 0): BEYOND_DOUBT})
+    for at in range(second):
+        evidence.add(odd, at, given)
+    return float(evidence.strength[0])
+
+
+@given(st.integers(8, 60), st.integers(15, 300), st.sampled_from([1, 6]))
+def test_a_metric_alone_decides_after_its_patience_and_not_never(
+    patience: int, memory: int, smoothing: int
+) -> None:
+    # A memory that is far shorter than the patience decides by a slot in twenty before it.
+    assert alone_until(patience - patience // 15, patience, memory, smoothing) < 1
+    assert alone_until(patience + smoothing + 1, patience, memory, smoothing) >= 1
+
+
+STEP = 7
+
+
+def after_steps(steps: float, *speaking: int, step_slots: int = STEP) -> float:
+    """What so many steps leave in which these metrics of the first row are odd beyond doubt."""
+    given, evidence = terms(step_slots=step_slots, base_level=40.0), Evidence(1)
+    odd = slot(dict.fromkeys(((one, 0) for one in speaking), BEYOND_DOUBT))
+    for at in range(round(steps * STEP)):
+        evidence.add(odd, at, given)
+    return float(evidence.strength[0])
+
+
+def test_what_a_machine_does_in_one_step_decides_nothing_and_in_three_it_does() -> None:
+    assert 0.6 < after_steps(1, POWER, TENSOR) < 0.9
+    assert after_steps(3, POWER, TENSOR) >= 1
+    assert after_steps(1, POWER, TENSOR, step_slots=0) >= 1
+
+
+def test_however_many_tell_of_its_work_they_say_no_more_than_three_quarters_in_one_step() -> None:
+    assert after_steps(1, POWER, TENSOR, SENT, RECEIVED) <= 0.75
+
+
 def test_however_many_agree_a_few_slots_decide_nothing() -> None:
     assert slots_to_decide(POWER, TENSOR, SENT, nats=BEYOND_DOUBT) >= terms().least_slots
 

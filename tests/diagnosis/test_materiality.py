@@ -7,7 +7,7 @@ import pytest
 
 from diagnosis.synthetic import JOB
 from paramedic.diagnosis.departure import Departure
-from paramedic.diagnosis.materiality import is_material
+from paramedic.diagnosis.materiality import is_material, lost_seconds
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
 
 METRICS = ("gpu_power_watts", "gpu_tensor_active_ratio", "gpu_pcie_replays_per_second")
@@ -44,3 +44,24 @@ def test_a_row_that_was_not_observed_differs_by_nothing() -> None:
     seen = window(0.5)
     seen.observed[0] = False
     assert not is_material(seen, departure(METRICS[0]))
+
+
+@pytest.mark.parametrize(
+    ("share", "lost"), [(0.94, 0.6), (0.5, 5.0), (1.4, 4.0), (1.0, 0.0), (7.0, 10.0)]
+)
+def test_no_more_time_is_lost_than_the_difference_and_all_there_is(
+    share: float, lost: float
+) -> None:
+    assert lost_seconds(window(share), departure(METRICS[0])) == pytest.approx(lost, abs=1e-5)
+
+
+def test_the_metric_that_differs_most_tells_what_is_lost() -> None:
+    seen = window(0.9)
+    seen.values[0, 1] = 100.0
+    assert lost_seconds(seen, departure(*METRICS[:2])) == pytest.approx(7.5)
+
+
+def test_what_peers_do_not_do_at_all_is_lost_in_full() -> None:
+    seen = window(1.0, peers=0.0)
+    seen.values[0] = 1e-3
+    assert lost_seconds(seen, departure(METRICS[0])) == 10

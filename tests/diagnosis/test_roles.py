@@ -96,3 +96,49 @@ def test_a_replay_tells_the_roles_of_the_description() -> None:
         stage(0): names(0, 1),
         stage(1): names(2),
     }
+
+
+def chains(*roles: JobRoles, nodes: int = 4) -> list[set[tuple[int, int]]]:
+    """Who is chained to whom, in each of these."""
+    pairs = [(one, other) for one in range(nodes) for other in range(one + 1, nodes)]
+    return [{pair for pair in pairs if told.are_chained(*map(node_name, pair))} for told in roles]
+
+
+def test_nodes_that_work_on_one_copy_of_the_model_are_chained() -> None:
+    own = heard(*(change("joined", node, data_rank=node // 2) for node in range(4)))
+    ranks = heard(*(change("joined", node, rank=node, data_rank=node // 2) for node in range(4)))
+    assert chains(own, ranks) == [{(0, 1), (2, 3)}] * 2
+
+
+def test_a_node_is_chained_by_each_of_its_ranks_and_not_by_its_own_word() -> None:
+    roles = heard(
+        *(change("joined", node, data_rank=9) for node in range(3)),
+        *(change("joined", 0, rank=rank, data_rank=rank) for rank in range(2)),
+        change("joined", 1, rank=2, data_rank=0),
+        change("joined", 2, rank=3, data_rank=1),
+    )
+    assert chains(roles) == [{(0, 1), (0, 2)}]
+
+
+@pytest.mark.parametrize(("experts", "chained"), [(1, set()), (2, {(0, 1), (2, 3)})])
+def test_copies_that_exchange_tokens_with_each_others_experts_are_chained(
+    experts: int, chained: set[tuple[int, int]]
+) -> None:
+    by_node = heard(*(change("joined", n, data_rank=n, expert_group=n % experts) for n in range(4)))
+    by_rank = heard(
+        *(change("joined", n, rank=n, data_rank=n, expert_group=n % experts) for n in range(4))
+    )
+    assert chains(by_node, by_rank) == [chained, chained]
+
+
+def test_nodes_of_which_no_copy_is_known_are_chained_to_nobody() -> None:
+    told = heard(*(change("joined", node, pipeline_stage=0, switch="leaf-7") for node in range(3)))
+    told.hear(change("joined", 3, data_rank=0))
+    assert chains(told, heard()) == [set(), set()]
+
+
+def test_who_is_chained_follows_what_is_told() -> None:
+    roles = heard(*(change("joined", node, data_rank=node) for node in range(2)))
+    assert chains(roles) == [set()]
+    roles.hear(change("joined", 1, data_rank=0))
+    assert chains(roles) == [{(0, 1)}]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import pytest
 
 from diagnosis.benchmark.told import history_of
 from diagnosis.playing import merged, tell
@@ -59,8 +60,9 @@ def test_a_verdict_comes_with_the_second_whose_telemetry_drew_it() -> None:
     assert fired == drew
 
 
-def test_an_event_comes_in_the_second_that_it_falls_into() -> None:
-    (only,) = heard(history_of(Scene(seconds=20).batches(), [exit_of(1, 12.25)]))
+@pytest.mark.parametrize("at", [12.0, 12.25, 12.999])
+def test_an_event_comes_in_the_second_that_it_falls_into(at: float) -> None:
+    (only,) = heard(history_of(Scene(seconds=20).batches(), [exit_of(1, at)]))
     assert (only.second, only.verdict.fault) == (START + 12, Fault.PROCESS_EXIT)
 
 

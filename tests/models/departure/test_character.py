@@ -99,6 +99,42 @@ def test_nobody_is_odd_for_a_cooler_card_or_a_calmer_host() -> None:
     assert all(known(one).only_rises for one in TELLING if known(one).about is About.USAGE)
 
 
+def test_a_clock_that_is_up_is_nobodys_fault_and_nothing_else_only_falls() -> None:
+    found = characters_of(TELLING)
+    falls = {found.metrics[at] for at in np.flatnonzero(found.only_falls)}
+    assert falls == {"gpu_sm_clock_hertz"}
+    assert not (found.only_falls & found.only_rises).any()
+
+
+def test_how_much_memory_is_taken_is_another_matter_than_who_is_busy() -> None:
+    for metric in ("memory_used_ratio", "process_resident_bytes"):
+        assert known(metric).about is About.FOOTPRINT
+        assert known(metric).only_rises
+        assert known("gpu_power_watts").patience_seconds < known(metric).patience_seconds
+        assert known(metric).patience_seconds < known("cpu_utilization_ratio").patience_seconds
+
+
+def test_a_busy_disk_is_neither_work_nor_a_busy_host() -> None:
+    found = characters_of(("disk_read_latency_seconds", "disk_throughput_bytes_per_second"))
+    assert found.disk.tolist() == [True, False]
+    assert found.usage.tolist() == [False, True]
+    assert not found.work.any()
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        ("ib_symbol_errors_per_second", "network_drops_per_second", "tcp_retransmits_per_second"),
+        ("gpu_ecc_correctable_total", "gpu_ecc_uncorrectable_total"),
+        ("memory_used_ratio", "process_resident_bytes"),
+        ("disk_read_latency_seconds", "disk_write_latency_seconds"),
+    ],
+    ids=["losses", "memory corrections", "footprint", "disk"],
+)
+def test_one_matter_are(metrics: tuple[str, ...]) -> None:
+    assert frozenset(metrics) in together(characters_of(TELLING))
+
+
 def together(found: Characters) -> set[frozenset[str]]:
     return {frozenset(found.metrics[at] for at in matter) for matter in found.matters}
 

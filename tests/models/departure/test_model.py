@@ -172,6 +172,16 @@ def test_a_cooler_card_is_nobodys_fault_and_a_hotter_one_is_odd() -> None:
     assert oddest(hotter) > ODD
 
 
+def test_a_clock_that_is_down_is_odd_and_one_that_is_up_is_nobodys_fault() -> None:
+    machines = of("gpu_sm_clock_hertz", noise=0.01)
+    machines.live(60)
+    again = deepcopy(machines)
+    up, down = machines.live(10, times(1.2)), again.live(10, times(0.8))
+    assert not any(one.nats[:, 0, 0].any() for one in up)
+    assert (up[-1].deviation[:, 0, 0] > 3).all()
+    assert oddest(down) > ODD
+
+
 def begins_to_train(slot: int, values: Cells) -> None:
     """Quiet and idle before slot 50, and at work with all its scatter from then on."""
     level = np.array([400.0, 1.4e9, 0.4])[:, None]
