@@ -51,6 +51,8 @@ _LARGEST_JUMPS = (12.0, 4.0)
 _FEW_SLOTS = 30
 _MARKS = (4.0, 8.0)
 """In nats: there the tail is checked against what is seen."""
+_MARK_COLUMN = np.array(_MARKS).reshape(2, 1, 1, 1)
+_LEAST_SHARES = np.array([math.exp(-mark) for mark in _MARKS]).reshape(2, 1, 1, 1)
 
 
 class _Cell(IntEnum):
@@ -169,14 +171,10 @@ class Scatter:
         """Middle and fold of the tail that each row is measured by."""
         rows = size.shape[-1]
         upper = min(_UPPER, (max(rows - 1, 1) - 1.5) / max(rows - 1, 1))
-        mine = _quantiles(size, holes, (_MIDDLE, max(upper, _MIDDLE)))
-        is_fresh = self._all(_Crowd.MIDDLE) + self._all(_Crowd.UPPER) == 0
-        found = []
-        for which, now in zip((_Crowd.MIDDLE, _Crowd.UPPER), mine, strict=True):
-            usual = self._follow(which, now, holes, floor, np.where(is_fresh, 1.0, weight))
-            widest = _LARGEST_WIDENING * np.maximum(usual, floor)
-            found.append(np.maximum(usual, np.minimum(now, widest)))
-        middle, top = found
+        now = _quantiles(size, holes, (_MIDDLE, max(upper, _MIDDLE)))
+        usual = self._follow(now, holes, floor, weight)
+        widest = _LARGEST_WIDENING * np.maximum(usual, floor)
+        middle, top = np.maximum(usual, np.minimum(now, widest))
         if upper < _LEAST_UPPER:
             fold = _FOLD_OF_MIDDLE * middle
         else:
@@ -184,36 +182,41 @@ class Scatter:
         return middle, np.maximum(fold, _FLOOR_FOLD * floor)
 
     def _follow(
-        self, which: _Crowd, mine: Cells, holes: NDArray[np.bool_] | None, floor: Cells,
-        weight: Cells,
-    ) -> Cells:  # fmt: skip
-        """Bring what is usual up to date; `weight` is 1 where nothing was known before."""
-        usual = self._all(which)
+        self, mine: Cells, holes: NDArray[np.bool_] | None, floor: Cells, weight: float
+    ) -> Cells:
+        """Bring what is usual up to date, the middle and the upper; what is new has no past."""
+        usual = self._both(_Crowd.MIDDLE)
         now = mine if mine.shape[-1] == 1 else median_over_time(mine)[..., None]
-        most = np.where(weight < 1, _LARGEST_GROWTH * np.maximum(usual, floor), np.inf)
+        is_fresh = usual[0] + usual[1] == 0
+        most = _LARGEST_GROWTH * np.maximum(usual, floor)
         step = weight * (np.minimum(now, most) - usual)
+        if weight == 1 or is_fresh.any():
+            np.copyto(step, now - usual, where=is_fresh | (weight == 1))
         if holes is not None:
-            step[:, holes.all(axis=1)] = 0.0
+            step[:, :, holes.all(axis=1)] = 0.0
         usual += step
         return usual
 
     def _correct(self, nats: Cells, known: NDArray[np.bool_], slots: int, weight: float) -> None:
         """Shrink them where rows are beyond the marks more often than the tail has it."""
-        seen = max(np.count_nonzero(known) / max(len(known), 1), 1.0)
-        factor = np.ones((self.paces, nats.shape[1], 1))
-        beyond = np.flatnonzero(nats > _MARKS[0])
-        for which, mark in zip((_Crowd.BEYOND_FIRST, _Crowd.BEYOND_SECOND), _MARKS, strict=True):
-            share = self._all(which)
-            if slots > _FEW_SLOTS:
-                beyond = beyond[nats.ravel()[beyond] > mark]
-                lines = np.bincount(beyond // nats.shape[2], minlength=factor.size)
-                # One row of all says nothing about the crowd.
-                believed = lines.reshape(factor.shape) / seen - 1.0 / max(seen, 2.0)
-                share += weight * (np.minimum(np.maximum(believed, 0.0), 0.5) - share)
-            least = math.exp(-mark)
-            factor = np.minimum(factor, -np.log(np.maximum(share, least)) / mark)
-        if (factor < 1).any():
+        share = self._both(_Crowd.BEYOND_FIRST)
+        if slots > _FEW_SLOTS:
+            seen = max(np.count_nonzero(known) / max(len(known), 1), 1.0)
+            # One row of all says nothing about the crowd.
+            believed = _beyond(nats).reshape(share.shape) / seen - 1.0 / max(seen, 2.0)
+            np.minimum(np.maximum(believed, 0.0, out=believed), 0.5, out=believed)
+            believed -= share
+            believed *= weight
+            share += believed
+        factors = -np.log(np.maximum(share, _LEAST_SHARES)) / _MARK_COLUMN
+        factor = np.minimum(np.minimum(factors[0], factors[1]), 1.0)
+        if factor.min(initial=1.0) < 1:
             np.minimum(nats, nats * factor, out=nats)
+
+    def _both(self, first: _Crowd) -> Cells:
+        """This and the next, (which, pace, metric, 1)."""
+        cells = self._crowd.cells[first * self.paces : (first + 2) * self.paces]
+        return cells.reshape(2, self.paces, *cells.shape[1:])
 
 
 _ALL = ("all",)
@@ -231,26 +234,33 @@ def _inverse(fold: Cells, holes: NDArray[np.bool_] | None) -> Cells:
     return fold
 
 
-def _quantiles(
-    size: Cells, holes: NDArray[np.bool_] | None, shares: tuple[float, float]
-) -> list[Cells]:
-    """Of the other rows for each row; of a sample of all rows, (pace, metric, 1), where many are.
+def _beyond(nats: Cells) -> NDArray[np.intp]:
+    """How many rows are beyond each mark, by line."""
+    flat, rows = nats.ravel(), max(nats.shape[2], 1)
+    first = np.flatnonzero(flat > _MARKS[0])
+    second = first[flat[first] > _MARKS[1]]
+    lines = flat.size // rows
+    return np.concatenate([np.bincount(one // rows, minlength=lines) for one in (first, second)])
 
-    Zero where nothing is known.
+
+def _quantiles(size: Cells, holes: NDArray[np.bool_] | None, shares: tuple[float, float]) -> Cells:
+    """Of the other rows for each row; of a sample of all rows, one for all, where many are.
+
+    (share, pace, metric, row); zero where nothing is known.
     """
     rows = size.shape[-1]
     if rows <= _SMALL:
         lines = size if holes is None else np.where(holes, np.nan, size)
-        found = leave_one_out_quantiles(lines, shares)
-        is_known = holes is None and rows >= _FEWEST_ROWS
-        return found if is_known else [np.nan_to_num(one) for one in found]
+        found = np.stack(leave_one_out_quantiles(lines, shares))
+        return found if holes is None and rows >= _FEWEST_ROWS else np.nan_to_num(found)
     some = sample(size)
     if holes is None:
         ordered, seen = np.sort(some, axis=2), some.shape[2]
-        return [ordered[..., max(math.ceil(seen * share) - 1, 0), None] for share in shares]
+        places = [max(math.ceil(seen * share) - 1, 0) for share in shares]
+        return np.stack([ordered[..., place, None] for place in places])
     missing = sample(holes)
     ordered = np.sort(np.where(missing, np.inf, some), axis=2)
     count = np.count_nonzero(~missing, axis=1)[None, :, None]
     count = np.broadcast_to(count, (*ordered.shape[:2], 1))
-    places = (np.ceil(count * share).astype(np.intp) - 1 for share in shares)
-    return [np.where(count > 0, entry_at(ordered, place), 0.0) for place in places]
+    positions = (np.ceil(count * share).astype(np.intp) - 1 for share in shares)
+    return np.stack([np.where(count > 0, entry_at(ordered, at), 0.0) for at in positions])
