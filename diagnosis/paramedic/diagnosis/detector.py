@@ -10,26 +10,23 @@ by itself, so that it makes no difference in which portions messages are fetched
 from __future__ import annotations
 
 import copy
-import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.admission import Admission
 from paramedic.diagnosis.application.settings import ApplicationSettings
 from paramedic.diagnosis.application.watch import ApplicationWatch
-from paramedic.diagnosis.contract import Fault, Tier
+from paramedic.diagnosis.detector_state import DetectorState
 from paramedic.diagnosis.docket import Docket
-from paramedic.diagnosis.downfall import Around, Downfall
+from paramedic.diagnosis.downfall import Around
 from paramedic.diagnosis.exits import ending_of
 from paramedic.diagnosis.explanation.inspecting import Inspection
 from paramedic.diagnosis.explanation.ranks import RankEvidence
-from paramedic.diagnosis.finding import Trouble, moment
-from paramedic.diagnosis.flight_recorder.watch import JobNow, RecorderWatch
-from paramedic.diagnosis.freed_memory import FreedMemory
+from paramedic.diagnosis.flight_recorder.watch import JobNow
 from paramedic.diagnosis.history.fleet import FleetHistory
 from paramedic.diagnosis.history.settings import HistorySettings
 from paramedic.diagnosis.history.watch import FailureHistory
-from paramedic.diagnosis.known_errors.memory import KnownErrorMemory
+from paramedic.diagnosis.job_judging import JobJudging
 from paramedic.diagnosis.known_errors.reading import shipped_known_errors
 from paramedic.diagnosis.known_errors.settings import KnownErrorSettings
 from paramedic.diagnosis.known_errors.watch import KnownErrorWatch
@@ -67,11 +64,8 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.explanation.standing import Standing
     from paramedic.diagnosis.known_errors.entry import KnownErrors
     from paramedic.diagnosis.onlooker import Onlooker
-    from paramedic.diagnosis.pulses import Pulse
     from paramedic.ingest.contract import Event, JobName, NodeName, TelemetryBatch, Window
     from paramedic.ingest.windows.snapshot import WindowsSnapshot
-
-_OF_SILENCE = (Trouble.ALIVE, Trouble.UNHEARD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,30 +128,6 @@ class DetectorConfig:
         return JobDetector(self, windows, copy.deepcopy(snapshot.state))
 
 
-@dataclass(slots=True)
-class DetectorState:
-    """What a detector knows beside the windows."""
-
-    liveness: Liveness
-    ranks: RankMemory
-    docket: Docket
-    machines: MachineWatch
-    application: ApplicationWatch
-    slot_seconds: int
-    """How often the job's telemetry comes."""
-    picture: JobPicture
-    history: FailureHistory
-    roles: JobRoles
-    sight: JobSight
-    company: SilentTogether
-    pace: Pace = field(default_factory=Pace)
-    downfall: Downfall = field(default_factory=Downfall)
-    memory: FreedMemory = field(default_factory=FreedMemory)
-    told: KnownErrorMemory = field(default_factory=KnownErrorMemory)
-    """What drivers and counters told of known errors."""
-    recorder: RecorderWatch = field(default_factory=RecorderWatch)
-
-
 @dataclass(frozen=True, slots=True)
 class DetectorSnapshot:
     """The whole of a detector at one moment; nothing in it is shared with the detector."""
@@ -184,7 +154,11 @@ class JobDetector:
         self._state = state
         self._ranks = RankJudging(config.straggler, config.model.build())
         self._silence = SilenceWatch(config.silence)
-        self._standstill = StandstillWatch(config.standstill, self._silence)
+        self._job = JobJudging(
+            self._silence,
+            StandstillWatch(config.standstill, self._silence),
+            config.standstill.telemetry_timeout_seconds,
+        )
         self._known_errors = KnownErrorWatch(config.known_errors, config.known_error)
 
     def snapshot(self) -> DetectorSnapshot:
@@ -202,8 +176,7 @@ class JobDetector:
         self._state.picture.see(batch.second, batch.generation)
         self._state.sight.see(batch)
         self._state.liveness.observe(batch, self._state.picture.departed)
-        verdicts = [*self._judge_silence(), *self._judge_job(batch.second), *self._judge_sight()]
-        verdicts.extend(self._judge_groups())
+        verdicts = [*self._job.judge(batch.second, self._state)]
         if self._state.downfall.endings:
             verdicts.extend(self._state.downfall.tick(self._state.sight.head, self._around()))
         if self._state.recorder.held or self._state.docket.open:
@@ -275,7 +248,8 @@ class JobDetector:
         if picture.finished:
             return docket.close(event.timestamp)
         fired = () if ending is None else self._state.downfall.hear(ending, self._around())
-        lost = self._judge_sight() if self._state.sight.record(event) else ()
+        is_blind = self._state.sight.record(event)
+        lost = self._job.judge_sight(self._state) if is_blind else ()
         self._state.recorder.hear(event)
         is_aside = event.node in picture.in_maintenance(event.timestamp.timestamp())
         told = () if is_aside else self._known_errors.hear(event, self._state.told, picture, docket)
@@ -326,82 +300,6 @@ class JobDetector:
         )
         yield from state.recorder.acquit(now, state.docket)
         yield from state.recorder.judge(now, state.docket)
-
-    def _judge_silence(self) -> Iterator[Verdict]:
-        frontier = self._state.liveness.beat_frontier()
-        if frontier is None or self._state.picture.finished:
-            return
-        for finding in self._silence.judge(self._state.liveness):
-            yield from self._state.docket.report(finding)
-        for pulse, trouble in self._told_silent():
-            if self._silence.is_alive_again(pulse, frontier):
-                reason = f"rank {pulse.rank} beats again"
-                yield from self._state.docket.clear(pulse.node, trouble, moment(frontier), reason)
-
-    def _told_silent(self) -> list[tuple[Pulse, Trouble]]:
-        """The ranks whose silence is told of, in the order in which they came."""
-        pulses = self._state.liveness.pulses
-        told = [
-            (subject.node, pulses.of_rank(verdict.rank), subject.trouble)
-            for subject, verdict in self._state.docket.open.items()
-            if subject.trouble in _OF_SILENCE
-            and subject.gpu is None
-            and verdict.fault is not Fault.STRAGGLER
-            and verdict.tier is not Tier.APPLICATION
-        ]
-        found = [(one, trouble) for node, one, trouble in told if one and one.node == node]
-        places = pulses.seats.places
-        return sorted(found, key=lambda one: (places[one[0].rank], _OF_SILENCE.index(one[1])))
-
-    def _judge_job(self, second: int) -> Iterator[Verdict]:
-        """What befalls all ranks at once. With a node that has failed it is known why they stand.
-
-        A job that does not train, on purpose or because it recovers, is not judged.
-        """
-        state = self._state
-        state.pace.follow(second, state.picture.stretch(math.inf), state.liveness)
-        since, known = state.picture.training_since, state.docket.known(None, Trouble.JOB)
-        if known is not None and self._standstill.is_over(known, state.liveness):
-            now = moment(
-                max(state.liveness.ranks_reached() or 0, state.pace.newest_step_second or 0)
-            )
-            yield from state.docket.clear(None, Trouble.JOB, now, "the job goes on")
-        elif since is not None and not (
-            state.docket.has_failed_node or state.picture.maintenance.explains_standstill(second)
-        ):
-            finding = self._standstill.judge(
-                state.liveness, state.pace, since, state.picture.generation
-            )
-            yield from () if finding is None else state.docket.report(finding)
-
-    def _judge_sight(self) -> Iterator[Verdict]:
-        """Whether a job without heart-beats is heard of; with them `_judge_job` knows better."""
-        state = self._state
-        sight, known = state.sight, state.docket.known(None, Trouble.JOB)
-        if state.liveness.pulses or state.picture.finished:
-            return
-        is_lost = known is not None and known.fault is Fault.TELEMETRY_LOST
-        if known is not None and is_lost and sight.is_back(known):
-            reason = "the job is heard of again"
-            yield from state.docket.clear(None, Trouble.JOB, moment(sight.heard), reason)
-        elif known is None and state.picture.training_since is not None:
-            finding = sight.judge(
-                state.picture.departed,
-                self._config.standstill.telemetry_timeout_seconds,
-                state.slot_seconds,
-                state.picture.generation,
-            )
-            yield from () if finding is None else state.docket.report(finding)
-
-    def _judge_groups(self) -> Iterator[Verdict]:
-        """Whether nodes that fell silent together are heard of again, and the job goes on."""
-        state = self._state
-        for group in state.docket.groups:
-            motion, progress = state.machines.absences.motion, state.liveness.newest_progress()
-            has_stepped = progress is not None and progress > group.detected_at.timestamp()
-            if state.company.is_over(group, is_moving=motion.is_moving or has_stepped):
-                reason = f"all {len(group.members)} nodes are heard of again"
-                yield from state.docket.clear_group(group, moment(state.sight.head), reason)
 
     def _judge_whole(self, told: Collection[Entity]) -> Iterator[Verdict]:
         """What slots decide that are open still, and that everybody has told of."""

@@ -182,7 +182,7 @@ class Evidence:
         """Add a slot; what was not observed adds nothing either way."""
         self._arrange(slot)
         gains = self._gains(slot, terms)
-        seen: NDArray[np.bool_] = slot.known.any(axis=0)
+        seen: NDArray[np.bool_] = np.logical_or.reduce(slot.known, axis=0)
         self._live(seen, terms)
         counts = seen & (self._life.line(_Life.SEEN) > terms.settle_slots)
         score, since, peak, _ = (self._of(one) for one in _Row)
