@@ -94,6 +94,15 @@ def test_without_an_operating_system_no_second_channel_can_agree() -> None:
     assert "no second channel" in standing(found).note
 
 
+def test_where_samples_get_lost_the_silences_that_ended_are_told() -> None:
+    found = liveness(18, 6, stopped=None)
+    for second, length in enumerate((7, 5, 6)):
+        found.pulses.ended.note(length, 100 + second)
+    assert standing(found).note.endswith(
+        "12 s too; ranks of this job have come back from silences of 5 s"
+    )
+
+
 def test_a_node_without_ranks_says_so() -> None:
     found = liveness(10)
     found.forget(A)

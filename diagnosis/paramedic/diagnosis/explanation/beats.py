@@ -58,10 +58,17 @@ def _note(pulse: Pulse, liveness: Liveness, silence: SilenceWatch, frontier: int
         return "its heart-beats go on"
     kept = liveness.samples.get(pulse.node)
     if not kept:
-        return "the node's operating system says nothing, so no second channel can agree"
+        said = "the node's operating system says nothing, so no second channel can agree"
+        return f"{said}{_usual(liveness, frontier)}"
     quiet = (liveness.node_frontier() or 0) - kept[-1].second
     if quiet >= silence.settings.node_silence_seconds:
-        return f"its operating system has been silent for {quiet} s too"
+        return f"its operating system has been silent for {quiet} s too{_usual(liveness, frontier)}"
     if silence.is_still(pulse, liveness, frontier):
         return "its process is stopped, or uses no CPU: that confirms the silence"
     return "its process is alive and works, which contradicts the silence"
+
+
+def _usual(liveness: Liveness, frontier: int) -> str:
+    """What more is wanted where samples get lost."""
+    usual = liveness.pulses.ended.usual_seconds(frontier)
+    return f"; ranks of this job have come back from silences of {usual} s" if usual else ""
