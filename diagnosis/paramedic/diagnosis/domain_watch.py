@@ -48,12 +48,15 @@ class DomainWatch:
     """The tests of one job's domains, a kind each."""
 
     settings: DepartureSettings
+    _patient: DepartureSettings = field(init=False)
     _tests: dict[DomainKind, RowsTest] = field(init=False)
     _domains: dict[DomainKind, DomainRows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         config = DepartureConfig(smoothing_seconds=self.settings.smoothing_seconds)
         paces = len(self.settings.smoothing_seconds)
+        harmless = self.settings.group_harmless_seconds
+        self._patient = replace(self.settings, harmless_seconds=harmless)
         self._tests = {kind: RowsTest(config.build(), Evidence(paces)) for kind in DomainKind}
 
     def restart(self) -> None:
@@ -63,7 +66,6 @@ class DomainWatch:
 
     def weigh(self, windows: Mapping[Entity, Window], domains: Domains) -> None:
         """Add a slot."""
-        patient = replace(self.settings, harmless_seconds=self.settings.group_harmless_seconds)
         self._domains = {
             kind: self._rows(kind, named) for kind, named in _comparable(domains).items()
         }
@@ -71,7 +73,7 @@ class DomainWatch:
         for kind, rows in self._domains.items():
             window = rows.window(windows, 1)
             if window.metrics:
-                self._tests[kind].weigh(window, None, tests, patient)
+                self._tests[kind].weigh(window, None, tests, self._patient)
 
     def befallen(self, windows: Mapping[Entity, Window]) -> Befallen | None:
         """The domain that departs most, the narrowest kind of equal ones; windows of its slot."""

@@ -123,8 +123,13 @@ class RankJudging:
 
 def is_whole(window: Window) -> bool:
     """Whether everybody who has told anything in this window has told of its newest slot."""
-    here, before = (window.observed[:, :, at].any(axis=1) for at in (-1, -2))
-    if not here.any() or (before & ~here).any():  # which is most often so, and quickly seen
+    here = window.observed.T[-1].any(axis=0)
+    if here.all():
+        return True
+    if not here.any():
+        return False
+    before = window.observed.T[-2].any(axis=0)
+    if (before & ~here).any():  # which is most often so, and quickly seen
         return False
     return not window.observed[~here].any()
 

@@ -60,6 +60,8 @@ class RowsTest:
     slot_seconds: int = 1
     _hosts: _Seating = field(default_factory=_Seating)
     _roles: _Seating = field(default_factory=_Seating)
+    _agreed: tuple[tuple[object, ...], Terms] | None = None
+    """What the newest slot was judged by, and what that came of."""
 
     def restart(self) -> None:
         """Forget all evidence: nothing of before speaks of now."""
@@ -83,9 +85,27 @@ class RowsTest:
         if slot.has_turned:
             self.evidence.restart()
             self.evidence.settle(_SETTLES_AGAIN_SLOTS)
-        base = level_nats(settings.false_alarms_per_job_day, tests * self.evidence.paces, width)
-        terms = Terms(
-            base_level=base,
+        self.evidence.add(
+            slot, window.last_second, self._terms(slot, tests, settings, step_seconds)
+        )
+
+    def _terms(
+        self, slot: Departures, tests: int, settings: DepartureSettings, step_seconds: float
+    ) -> Terms:
+        """Those of the slot before, as long as nothing that they come of is another."""
+        asked = (slot.metrics, tests, settings, step_seconds, self.slot_seconds)
+        if self._agreed is None or self._agreed[0] != asked:
+            self._agreed = asked, self._new_terms(slot, tests, settings, step_seconds)
+        return self._agreed[1]
+
+    def _new_terms(
+        self, slot: Departures, tests: int, settings: DepartureSettings, step_seconds: float
+    ) -> Terms:
+        width = self.slot_seconds
+        return Terms(
+            base_level=level_nats(
+                settings.false_alarms_per_job_day, tests * self.evidence.paces, width
+            ),
             allowance_nats=settings.allowance_nats,
             least_slots=settings.harmless_seconds / width,
             settle_slots=settings.learning_seconds / width,
@@ -97,7 +117,6 @@ class RowsTest:
             forgetting_slots=max(_FEWEST_REMEMBERED, settings.forgetting_seconds / width),
             step_slots=step_seconds / width,
         )
-        self.evidence.add(slot, window.last_second, terms)
 
     def doubt(self, rows: Collection[EntityKey]) -> None:
         """Something harmless explains what speaks against these rows: most of it is dropped."""
