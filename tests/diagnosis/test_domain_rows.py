@@ -131,3 +131,13 @@ def test_without_hosts_the_cards_alone_are_looked_at() -> None:
         observed=np.zeros((0, 0, SLOTS), np.bool_),
     )  # fmt: skip
     assert DomainRows(DOMAINS).window({**windows, Entity.NODE: none}, 1).metrics == (HEAT,)
+
+
+def test_domains_find_their_rows_anew_when_rows_have_come_or_gone() -> None:
+    rows, windows = DomainRows(DOMAINS), both()
+    assert rows.window(windows, 1).values[:, 1, 0].tolist() == [1, 4]
+    hosts = windows[Entity.NODE]
+    fewer = replace(
+        hosts, rows=hosts.rows[1:], values=hosts.values[1:], observed=hosts.observed[1:]
+    )
+    assert rows.window({**windows, Entity.NODE: fewer}, 1).values[:, 1, 0].tolist() == [1.5, 4]

@@ -146,3 +146,14 @@ def test_a_restart_forgets_the_evidence_and_not_the_machines() -> None:
     test.restart()
     assert test.evidence.strength.max() == 0
     assert test.evidence.rows == ROWS
+
+
+def test_what_a_slot_is_judged_by_changes_with_what_is_asked() -> None:
+    test = after(30)
+    usual = test.evidence.level
+    test.weigh(window(30), None, 10 * len(ROWS), SOON)
+    assert test.evidence.level > usual
+    test.weigh(window(31), None, len(ROWS), replace(SOON, false_alarms_per_job_day=1e-6))
+    assert test.evidence.level > usual
+    test.weigh(window(32), None, len(ROWS), SOON)
+    assert test.evidence.level == pytest.approx(usual)

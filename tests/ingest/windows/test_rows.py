@@ -49,6 +49,27 @@ def test_a_row_that_was_never_seen_does_not_exist(windows: JobWindows, node_batc
     assert windows.window(Entity.RANK).values.shape == (0, 0, 60)
 
 
+def test_a_window_that_is_read_again_is_the_same_until_something_is_written(
+    windows: JobWindows, node_batch: Batches
+) -> None:
+    feed(windows, node_batch, ["a"], *range(6))
+    first = windows.window_until(Entity.NODE, START + 6)
+    assert windows.window_until(Entity.NODE, START + 6) is first
+    assert not first.observed[..., -1].any()
+    assert windows.window_until(Entity.NODE, START + 5).observed[..., -1].all()
+    feed(windows, node_batch, ["a"], 6)
+    assert windows.window_until(Entity.NODE, START + 6).observed[..., -1].all()
+
+
+def test_a_window_that_was_read_does_not_keep_who_has_left(
+    windows: JobWindows, node_batch: Batches, membership: Events
+) -> None:
+    feed(windows, node_batch, ["a", "b"], *range(6))
+    assert len(windows.window_until(Entity.NODE, START + 5).rows) == 2
+    windows.membership(membership("left", "b"))
+    assert names(windows.window_until(Entity.NODE, START + 5)) == [("a", None)]
+
+
 def test_a_newcomer_has_an_unobserved_past(windows: JobWindows, node_batch: Batches) -> None:
     feed(windows, node_batch, ["b", "c"], *range(6))
     feed(windows, node_batch, ["a", "b", "c"], 6)
