@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,7 +78,7 @@ class _Life(IntEnum):
     MET = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Terms:
     """By what evidence is judged in one slot."""
 
@@ -99,6 +100,16 @@ class Terms:
     forgetting_slots: float
     step_slots: float = 0.0
     """How long a step of the job takes, or what is over so soon that it might be one."""
+
+    @cached_property
+    def full_slots(self) -> Cells:
+        """To how many slots those of a metric's patience come, (pace, metric, 1)."""
+        return _full_slots(self.patience_slots + self.smoothing, self.forgetting_slots)
+
+    @cached_property
+    def full_lone_slots(self) -> Cells:
+        """The same for a metric that departs alone."""
+        return _full_slots(self.lone_slots + self.smoothing, self.forgetting_slots)
 
 
 @dataclass(slots=True)
@@ -213,14 +224,13 @@ class Evidence:
         self._level = terms.base_level * np.array([tail.fold for tail in self.tails])
         level = self._level[:, None, None]
         calm = _CALM_NATS / terms.smoothing
-        most = calm + _kept_up(level, terms.patience_slots + terms.smoothing, terms)
         holes = None if slot.known.all() else ~slot.known
         added = slot.nats - terms.allowance_nats
         np.maximum(added, 0.0, out=added)
         added /= terms.smoothing
-        np.minimum(added, most, out=added)
+        np.minimum(added, calm + level / terms.full_slots, out=added)
         _agree(added, slot.characters.matters)
-        _support(added, calm + _kept_up(level, terms.lone_slots + terms.smoothing, terms))
+        _support(added, calm + level / terms.full_lone_slots)
         self._ration(added, slot.characters.work, terms)
         mean = self._mean.cells
         if self._slots > _FEW_SLOTS:
@@ -275,14 +285,13 @@ def _without(numbers: Cells, holes: NDArray[np.bool_] | None) -> Cells:
     return numbers
 
 
-def _kept_up(level: Cells, slots: Cells, terms: Terms) -> Cells:
-    """What has to be added in each of so many slots to come to the level, while some is forgotten.
+def _full_slots(slots: Cells, memory: float) -> Cells:
+    """To how many slots so many come, of which some is forgotten.
 
     With a gain g and a memory of m slots, S = g m (1 - e^(-n / m)) after n slots.
     """
-    memory = terms.forgetting_slots
-    gain: Cells = level / (memory * -np.expm1(-slots / memory))
-    return gain
+    full: Cells = memory * -np.expm1(-slots / memory)
+    return full
 
 
 def _agree(added: Cells, matters: tuple[NDArray[np.intp], ...]) -> None:

@@ -135,7 +135,7 @@ class DepartureModel:
         self._scatter.learn(weight, self._steady.is_early(trust), floor)
         self._slots += 1
         harmless = np.subtract(characters.only_falls, characters.only_rises, dtype=np.float64)
-        np.copyto(odd.nats, 0.0, where=odd.deviation * harmless > 0)
+        np.multiply(odd.nats, odd.deviation * harmless <= 0, out=odd.nats)
         return Departures(rows, metrics, odd.nats, odd.deviation, known, characters, has_turned)
 
     def _arrange(self, rows: tuple[EntityKey, ...], metrics: tuple[str, ...]) -> None:
