@@ -60,7 +60,8 @@ def _with_progress(window: Window, fit: NDArray[np.bool_]) -> NDArray[np.bool_]:
     progress = fit[:, None] & ~known
     progress[0] = fit[0]
     highest = steps[0]
-    for slot in range(1, fit.size):  # NumPy accumulates row by row, which is slower
+    told = np.flatnonzero(known[1:].any(axis=1)) + 1
+    for slot in told.tolist():  # NumPy accumulates row by row, which is slower
         progress[slot] |= steps[slot] > highest
         np.maximum(highest, steps[slot], out=highest)
     return progress

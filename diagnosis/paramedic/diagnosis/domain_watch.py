@@ -50,7 +50,9 @@ class DomainWatch:
     settings: DepartureSettings
     _patient: DepartureSettings = field(init=False)
     _tests: dict[DomainKind, RowsTest] = field(init=False)
+    _declared: Domains = field(default_factory=dict)
     _domains: dict[DomainKind, DomainRows] = field(default_factory=dict)
+    """Those that can be compared."""
 
     def __post_init__(self) -> None:
         config = DepartureConfig(smoothing_seconds=self.settings.smoothing_seconds)
@@ -66,9 +68,10 @@ class DomainWatch:
 
     def weigh(self, windows: Mapping[Entity, Window], domains: Domains) -> None:
         """Add a slot."""
-        self._domains = {
-            kind: self._rows(kind, named) for kind, named in _comparable(domains).items()
-        }
+        if domains != self._declared:
+            self._declared = domains
+            named = _comparable(domains).items()
+            self._domains = {kind: self._rows(kind, members) for kind, members in named}
         tests = sum(len(rows.domains) for rows in self._domains.values())
         for kind, rows in self._domains.items():
             window = rows.window(windows, 1)
