@@ -9,6 +9,7 @@ as long and cost nobody anything: what is lost has to be a share of the whole st
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +51,7 @@ class Slowness:
     """How many others were observed in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Slot:
     """Scores of one slot by metric; a metric that the job does not send is NaN everywhere."""
 
@@ -65,16 +66,20 @@ class _Slot:
             self.deviation(WAITING_METRIC),
             self.value(WAITING_METRIC),
             self.peers(WAITING_METRIC),
-            self.peers_step(),
+            self.peers_step,
         )
         return np.stack([column[which] for column in columns])
 
+    @cached_property
     def peers_step(self) -> NDArray[np.float64]:
         """How long a step takes the peers: as they tell, or all that they tell of it together."""
         told = self.peers(STEP_METRIC)
+        is_told = ~np.isnan(told)
+        if is_told.all():
+            return told
         parts = np.stack([self.peers(one) for one in PARTS_OF_STEP])
         known = np.where(np.isnan(parts).all(axis=0), np.nan, np.nansum(parts, axis=0))
-        return np.where(np.isnan(told), known, told)
+        return np.where(is_told, told, known)
 
     def deviation(self, metric: str) -> NDArray[np.float64]:
         return self._column(self.scores.deviation, metric)
@@ -223,7 +228,7 @@ class StragglerWatch:
         yardstick = np.abs(np.where(np.isnan(other), own, other))
         matters = excess >= np.fmax(
             (self._settings.smallest_slowdown_ratio - 1) * yardstick,
-            LEAST_SHARE * slot.peers_step(),
+            LEAST_SHARE * slot.peers_step,
         )
         limit = self._settings.largest_deviation
         added = np.clip(deviation, -limit, limit) - self._settings.allowance
