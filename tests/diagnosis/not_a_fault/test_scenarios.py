@@ -11,6 +11,7 @@ import pytest
 from diagnosis.not_a_fault.plant import (
     SPAN,
     START,
+    WORK,
     Plant,
     accusations,
     alarms,
@@ -123,6 +124,50 @@ def cron_jobs_on_one_host_after_another(plant: Plant) -> None:
         plant.bend("disk_throughput_bytes_per_second", 15, slice(begin, begin + 45), node)
 
 
+def backup_on_one_host(plant: Plant) -> None:
+    """It takes some of what feeds the GPUs, and is over in minutes."""
+    while_it_runs = slice(300, 380)
+    plant.bend("cpu_utilization_ratio", 3.5, while_it_runs, node=5)
+    plant.bend("disk_throughput_bytes_per_second", 20, while_it_runs, node=5)
+    for metric in (*WORK, "gpu_power_watts"):
+        plant.bend(metric, 0.94, while_it_runs, node=5)
+
+
+STEP_SECONDS, WORKS_SECONDS, LATE_SECONDS = 14, 10, 10
+"""22 steps have been made by second 308."""
+
+
+def one_late_batch_in_long_steps(plant: Plant) -> None:
+    """Node 5 begins a step late; the others have done with it and wait, and then all go on."""
+    begun, over = 308, 308 + LATE_SECONDS + STEP_SECONDS  # both at the beginning of a step
+    for node in range(plant.nodes):
+        late = LATE_SECONDS if node == 5 else 0
+        works = {*range(begun + late, begun + late + WORKS_SECONDS)}
+        works |= {at for at in range(begun) if at % STEP_SECONDS < WORKS_SECONDS}
+        works |= {
+            s for s in range(over, plant.seconds) if (s - over) % STEP_SECONDS < WORKS_SECONDS
+        }
+        for second in {*range(plant.seconds)} - works:
+            rest(plant, second, node)
+
+
+def rest(plant: Plant, second: int, node: int) -> None:
+    for metric, factor in (*((one, 0.05) for one in WORK), ("gpu_power_watts", 0.4)):
+        plant.bend(metric, factor, slice(second, second + 1), node)
+
+
+def congestion_of_one_switch(plant: Plant) -> None:
+    """Of four that have four nodes each; the others wait for its nodes."""
+    for node in range(plant.nodes):
+        switch = f"leaf-{node // 4}"
+        plant.events.append(event(EventKind.MEMBERSHIP, -600, node, change="joined", switch=switch))
+    plant.slow_down(0.8, slice(300, 340))
+    for node in range(4, 8):
+        plant.bend("tcp_retransmits_per_second", 60, slice(300, 340), node)
+        plant.bend("rdma_tx_bytes_per_second", 0.85, slice(300, 340), node)
+        plant.bend("collective_seconds", 1.3, slice(300, 340), node)
+
+
 GLITCHES = (
     ("gpu_power_watts", 0.0),
     ("gpu_tensor_active_ratio", 0.0),
@@ -196,6 +241,9 @@ SCENARIOS: list[Callable[[Plant], None]] = [
     congestion_of_all,
     cron_job_on_one_host,
     cron_jobs_on_one_host_after_another,
+    backup_on_one_host,
+    one_late_batch_in_long_steps,
+    congestion_of_one_switch,
     one_second_glitches,
     machine_always_different,
     telemetry_hole_of_one,
