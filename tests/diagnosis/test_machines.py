@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from diagnosis.crowd import JOB, POWER, START, TENSOR, Crowd, Fault, name, slow
+from diagnosis.crowd import JOB, LEVELS, POWER, START, TENSOR, Crowd, Fault, name, slow
 from diagnosis.playing import Fact, diagnose, firing, merged, tell
 from paramedic.diagnosis.contract import (
     Fault as Family,
@@ -120,9 +120,11 @@ def joined(nodes: int, of_each: int) -> list[Event]:
 
 @pytest.mark.long
 def test_a_switch_is_one_verdict_and_accuses_no_node_alone() -> None:
-    soon = replace(QUICK, departure=replace(QUICK.departure, group_harmless_seconds=10.0))
-    faults = [slow(node, 0.5) for node in range(3)]
-    crowd = Crowd(nodes=24, gpus=2, seconds=75, faults=sum(faults, ()))
+    soon = replace(QUICK, departure=replace(QUICK.departure, group_harmless_seconds=20.0))
+    paused = "pfc_tx_packets_per_second"
+    levels = {**LEVELS, Entity.NODE: {**LEVELS[Entity.NODE], paused: 20.0}}
+    faults = [(*slow(n, 0.5), Fault(n, 30.0, None, paused, Entity.NODE)) for n in range(3)]
+    crowd = Crowd(nodes=24, gpus=2, seconds=90, faults=sum(faults, ()), levels=levels)
     facts = merged(crowd.batches(), [training(), *joined(24, 3)])
     (fired,) = judge(facts, soon)
     assert (fired.scope, fired.fault) == (Scope.GROUP, Family.NETWORK_GROUP)
