@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from diagnosis.not_a_fault.plant import (
+    LEVELS,
     SPAN,
     START,
     WORK,
@@ -125,11 +126,14 @@ def cron_jobs_on_one_host_after_another(plant: Plant) -> None:
 
 
 def backup_on_one_host(plant: Plant) -> None:
-    """It takes some of what feeds the GPUs, and is over in minutes."""
+    """It takes some of what feeds the GPUs, and is over in minutes; these hardly scatter."""
     while_it_runs = slice(300, 380)
     plant.bend("cpu_utilization_ratio", 3.5, while_it_runs, node=5)
     plant.bend("disk_throughput_bytes_per_second", 20, while_it_runs, node=5)
     for metric in (*WORK, "gpu_power_watts"):
+        level = LEVELS[plant.entity(metric)][metric]
+        if plant.entity(metric) is Entity.GPU:
+            plant.values[metric] = level * (plant.values[metric] / level) ** 0.3
         plant.bend(metric, 0.94, while_it_runs, node=5)
 
 
