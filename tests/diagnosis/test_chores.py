@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from diagnosis.synthetic import JOB
-from paramedic.diagnosis.chores import busy_hosts, is_chore
+from paramedic.diagnosis.chores import Chores
 from paramedic.diagnosis.departure import Departure
 from paramedic.diagnosis.departures import NodeEvidence
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
@@ -20,6 +20,7 @@ HOST = ("cpu_utilization_ratio", "disk_throughput_bytes_per_second", "disk_read_
 CPU, DISK, LATENCY = HOST
 CARD = ("gpu_tensor_active_ratio", "gpu_power_watts", "gpu_pcie_replays_per_second")
 TENSOR, POWER, REPLAYS = CARD
+PAUSED = "pfc_tx_packets_per_second"
 ME, OTHER, THIRD = (NodeName(f"n{at}") for at in range(3))
 HOSTS = tuple(EntityKey(Entity.NODE, node) for node in (ME, OTHER, THIRD))
 LAST = 399
@@ -37,28 +38,6 @@ def slot(nats: Mapping[tuple[str, NodeName], float], metrics: tuple[str, ...] = 
     return Departures(HOSTS, metrics, np.abs(odd), odd, known, characters, has_turned=False)
 
 
-@pytest.mark.parametrize(
-    ("nats", "busy"),
-    [
-        ({(CPU, ME): ODD, (DISK, THIRD): ODD}, {ME, THIRD}),
-        ({(CPU, ME): HARDLY}, set()),
-        ({(CPU, ME): -ODD}, set()),
-        ({(CPU, ME): -ODD, (DISK, ME): ODD}, {ME}),
-        ({(LATENCY, ME): ODD}, set()),
-    ],
-)
-def test_a_host_is_busy_that_does_far_more_than_its_peers(
-    nats: Mapping[tuple[str, NodeName], float], busy: set[NodeName]
-) -> None:
-    assert busy_hosts(slot(nats), pace=1) == busy
-    assert busy_hosts(slot(nats), pace=0) == set()
-
-
-def test_who_is_busy_is_not_known_where_nothing_tells_of_it() -> None:
-    assert busy_hosts(None, pace=1) == set()
-    assert busy_hosts(slot({(LATENCY, ME): ODD}, (LATENCY,)), pace=1) == set()
-
-
 def window(share: float = 1.0) -> Window:
     """The first of four machines does so much of what the others do."""
     metrics = (*CARD, *HOST)
@@ -68,38 +47,101 @@ def window(share: float = 1.0) -> Window:
     return Window(JOB, 0, Entity.GPU, 0, rows, metrics, values, np.ones(values.shape, np.bool_))
 
 
-def departure(*loud: str, seconds: int = 80) -> Departure:
-    row = EntityKey(Entity.GPU, ME, 0)
-    told = dict.fromkeys(loud, -9.0)
-    return Departure(row, 0, (row,), LAST + 1 - seconds, LAST, 30.0, 20.0, told, loud)
+def departure(
+    *loud: str, seconds: int = 80, node: NodeName = ME, weights: Mapping[str, float] | None = None
+) -> Departure:
+    """Each of the loud metrics says as much, unless weights are given."""
+    row = EntityKey(Entity.GPU, node, 0)
+    told, said = dict.fromkeys(loud, -9.0), weights or {one: 1 / len(loud) for one in loud}
+    return Departure(row, 0, (row,), LAST + 1 - seconds, LAST, 30.0, 20.0, told, loud, said)
 
 
-BUSY, NOBODY = frozenset({ME}), frozenset[NodeName]()
+def busy(*nodes: NodeName, second: int = LAST) -> Chores:
+    """These hosts are seen to be busy in this second."""
+    chores = Chores()
+    chores.look(slot(dict.fromkeys(((CPU, one) for one in nodes), ODD)), 1, second)
+    return chores
+
+
+def said_to_be_busy(chores: Chores) -> set[NodeName]:
+    """Those of whom it is explained that they are busy."""
+    seen = window()
+    return {
+        node for node in (ME, OTHER, THIRD) if chores.explain(departure(CPU, node=node), seen, {})
+    }
 
 
 @pytest.mark.parametrize(
-    ("lost_share", "seconds", "is_borne"), [(0.06, 80, True), (0.2, 80, False), (0.06, 220, False)]
+    ("nats", "found"),
+    [
+        ({(CPU, ME): ODD, (DISK, THIRD): ODD}, {ME, THIRD}),
+        ({(CPU, ME): HARDLY}, set()),
+        ({(CPU, ME): -ODD}, set()),
+        ({(CPU, ME): -ODD, (DISK, ME): ODD}, {ME}),
+        ({(LATENCY, ME): ODD}, set()),
+    ],
+)
+def test_a_host_is_busy_that_does_far_more_than_its_peers(
+    nats: Mapping[tuple[str, NodeName], float], found: set[NodeName]
+) -> None:
+    for pace, expected in enumerate((set[NodeName](), found)):
+        chores = Chores()
+        chores.look(slot(nats), pace, LAST)
+        assert said_to_be_busy(chores) == expected
+
+
+def test_who_is_busy_is_not_known_where_nothing_tells_of_it() -> None:
+    for seen in (None, slot({(LATENCY, ME): ODD}, (LATENCY,))):
+        chores = Chores()
+        chores.look(seen, 1, LAST)
+        assert said_to_be_busy(chores) == set()
+
+
+@pytest.mark.parametrize("seen", [None, slot({}), slot({}, (LATENCY,))])
+def test_a_host_of_which_nothing_is_heard_is_busy_for_half_a_minute_more(
+    seen: Departures | None,
+) -> None:
+    chores = busy(ME, second=LAST - 30)
+    chores.look(slot({(CPU, THIRD): ODD}), 1, LAST - 10)
+    chores.look(seen, 1, LAST)
+    assert said_to_be_busy(chores) == {ME, THIRD}
+    chores.look(seen, 1, LAST + 1)
+    assert said_to_be_busy(chores) == {THIRD}
+
+
+@pytest.mark.parametrize(
+    ("lost_share", "seconds", "is_borne"),
+    [(0.06, 80, True), (0.11, 80, True), (0.12, 80, False), (0.2, 80, False), (0.06, 220, False)],
 )
 def test_a_busy_host_explains_the_work_that_it_loses_as_long_as_it_is_little(
     lost_share: float, seconds: int, *, is_borne: bool
 ) -> None:
     one = departure(TENSOR, POWER, seconds=seconds)
-    assert is_chore(one, window(1 - lost_share), BUSY, {}) is is_borne
-    assert is_chore(one, window(1 - lost_share), NOBODY, {}) is False
+    assert busy(ME).explain(one, window(1 - lost_share), {}) is is_borne
+    assert busy().explain(one, window(1 - lost_share), {}) is False
 
 
 def test_a_busy_host_explains_no_errors() -> None:
     for loud in ((REPLAYS,), (TENSOR, REPLAYS), (CPU, REPLAYS)):
-        assert not is_chore(departure(*loud), window(0.94), BUSY, {})
+        assert not busy(ME).explain(departure(*loud), window(0.94), {})
 
 
-@pytest.mark.parametrize("loud", [(CPU,), (LATENCY,), (CPU, DISK, LATENCY)])
+@pytest.mark.parametrize(("errors", "is_explained"), [(0.08, True), (0.12, False)])
+def test_a_busy_host_explains_what_it_says_nine_tenths_of(
+    errors: float, *, is_explained: bool
+) -> None:
+    half = (1 - errors) / 2
+    one = departure(TENSOR, CPU, weights={TENSOR: half, CPU: half, REPLAYS: errors})
+    assert busy(ME).explain(one, window(0.94), {}) is is_explained
+
+
+@pytest.mark.parametrize("loud", [(CPU,), (LATENCY,), (CPU, DISK, LATENCY), (PAUSED, CPU)])
 def test_a_busy_host_explains_that_it_is_busy_and_answers_slowly_for_minutes_only(
     loud: tuple[str, ...],
 ) -> None:
-    assert is_chore(departure(*loud, seconds=239), window(3.0), BUSY, {})
-    assert not is_chore(departure(*loud, seconds=240), window(3.0), BUSY, {})
-    assert not is_chore(departure(*loud), window(3.0), frozenset({OTHER}), together(0))
+    assert busy(ME).explain(departure(*loud, seconds=239), window(3.0), {})
+    assert not busy(ME).explain(departure(*loud, seconds=240), window(3.0), {})
+    assert not busy(OTHER).explain(departure(*loud), window(3.0), together(0))
 
 
 def together(later: int, strength: float = 0.4, seconds: int = 80) -> dict[NodeName, NodeEvidence]:
@@ -109,9 +151,25 @@ def together(later: int, strength: float = 0.4, seconds: int = 80) -> dict[NodeN
 
 @pytest.mark.parametrize("later", [-12, 0, 12])
 def test_a_busy_host_explains_what_others_lose_that_began_with_it(later: int) -> None:
-    one, busy = departure(TENSOR, POWER), frozenset({THIRD, OTHER})
-    assert is_chore(one, window(0.94), busy, together(later))
-    assert not is_chore(one, window(0.8), busy, together(later))
+    one, chores = departure(TENSOR, POWER), busy(THIRD, OTHER)
+    assert chores.explain(one, window(0.94), together(later))
+    assert not chores.explain(one, window(0.8), together(later))
+
+
+@pytest.mark.parametrize(("seconds", "is_explained"), [(239, True), (240, False)])
+def test_what_is_lost_for_longer_than_a_chore_lasts_is_nobodys_chore(
+    seconds: int, *, is_explained: bool
+) -> None:
+    one, standing = departure(TENSOR, seconds=seconds), together(0, seconds=seconds)
+    assert busy(ME).explain(one, window(0.97), {}) is is_explained
+    assert busy(OTHER).explain(one, window(0.97), standing) is is_explained
+
+
+def test_a_busy_host_explains_nothing_of_others_but_their_work() -> None:
+    said = {TENSOR: 0.88, LATENCY: 0.12}
+    one = departure(TENSOR, LATENCY, weights=said)
+    assert busy(ME).explain(one, window(0.94), {})
+    assert not busy(OTHER).explain(one, window(0.94), together(0))
 
 
 @pytest.mark.parametrize(
@@ -121,9 +179,9 @@ def test_a_busy_host_explains_what_others_lose_that_began_with_it(later: int) ->
 def test_a_busy_host_explains_nothing_of_others_where(
     standing: dict[NodeName, NodeEvidence],
 ) -> None:
-    assert not is_chore(departure(TENSOR), window(0.94), frozenset({OTHER}), standing)
+    assert not busy(OTHER).explain(departure(TENSOR), window(0.94), standing)
 
 
 def test_a_busy_host_that_works_more_than_its_peers_is_explained_as_well() -> None:
     more = replace(departure(TENSOR, seconds=80), told_by={TENSOR: 9.0})
-    assert is_chore(more, window(1.06), BUSY, {})
+    assert busy(ME).explain(more, window(1.06), {})

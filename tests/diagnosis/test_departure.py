@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from diagnosis.test_rows_test import ROWS, SOON, after, rows_test, window
 from paramedic.diagnosis.departure import Departure, departure_of
 from paramedic.diagnosis.rows_test import RowsTest
+from paramedic.models.departure.character import OF_WORK, About
 
 POWER, TENSOR = "gpu_power_watts", "gpu_tensor_active_ratio"
 SLOTS, ODD = 50, 10
@@ -90,3 +96,54 @@ def test_a_row_against_which_nothing_speaks_has_no_loud_metric(
     test_of_odd_cards: RowsTest,
 ) -> None:
     assert told(test_of_odd_cards, 0, of=2).loud == ()
+
+
+def test_how_much_each_metric_says_adds_up_to_all_of_it(test_of_odd_cards: RowsTest) -> None:
+    found = told(test_of_odd_cards, 7, of=8)
+    says = dict(zip((POWER, TENSOR), test_of_odd_cards.evidence.speakers(7), strict=True))
+    assert sum(found.weights.values()) == pytest.approx(1)
+    assert found.weights[POWER] / found.weights[TENSOR] == pytest.approx(says[POWER] / says[TENSOR])
+    assert found.share_of(*OF_WORK) == pytest.approx(1)
+
+
+def test_of_a_row_against_which_nothing_speaks_no_matter_says_anything(
+    test_of_odd_cards: RowsTest,
+) -> None:
+    found = told(test_of_odd_cards, 0, of=2)
+    assert found.weights == {}
+    assert found.share_of(*About) == 0
+
+
+CPU, REPLAYS, UNKNOWN = "cpu_utilization_ratio", "gpu_pcie_replays_per_second", "gpu_xid"
+SAID = {TENSOR: 0.4, POWER: 0.2, CPU: 0.25, REPLAYS: 0.1, UNKNOWN: 0.05}
+
+
+def saying(test: RowsTest, weights: Mapping[str, float]) -> Departure:
+    return replace(told(test, 7, of=8), weights=weights)
+
+
+@pytest.mark.parametrize(
+    ("matters", "share"),
+    [
+        ((About.WORK,), 0.6),
+        ((About.USAGE,), 0.25),
+        ((*OF_WORK, About.USAGE), 0.85),
+        ((About.SIGN, About.SIGN), 0.1),
+        ((About.CONGESTION,), 0.0),
+        ((), 0.0),
+        (tuple(About), 0.95),
+    ],
+)
+def test_a_share_is_what_all_metrics_of_these_matters_say(
+    test_of_odd_cards: RowsTest, matters: tuple[About, ...], share: float
+) -> None:
+    assert saying(test_of_odd_cards, SAID).share_of(*matters) == pytest.approx(share)
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=4, max_size=4), st.sets(st.sampled_from(About)))
+def test_shares_of_some_matters_and_of_all_others_add_up(
+    said: list[float], some: set[About]
+) -> None:
+    weights = dict(zip((TENSOR, POWER, CPU, REPLAYS), np.array(said) / sum(said), strict=True))
+    one = Departure(ROWS[0], 0, ROWS[:1], 0, 9, 30.0, 20.0, {}, (), weights)
+    assert one.share_of(*some) + one.share_of(*(set(About) - some)) == pytest.approx(1)

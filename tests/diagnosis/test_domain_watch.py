@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -135,9 +135,13 @@ def test_of_two_domains_that_decide_the_one_with_more_evidence_is_named() -> Non
     assert seen.named == {Domain(DomainKind.SWITCH, "10")}
 
 
-def departure_of(node: NodeName, *loud: str) -> Departure:
+def departure_of(
+    node: NodeName, *loud: str, weights: Mapping[str, float] | None = None
+) -> Departure:
+    """Each of the loud metrics says as much, unless weights are given."""
     row = EntityKey(Entity.NODE, node)
-    return Departure(row, None, (row,), START, START + 9, 30.0, 20.0, {}, loud)
+    weights = weights or dict.fromkeys(loud, 1 / len(loud))
+    return Departure(row, None, (row,), START, START + 9, 30.0, 20.0, {}, loud, weights)
 
 
 def test_what_befalls_its_switch_explains_what_a_node_shows_of_it() -> None:
@@ -147,6 +151,9 @@ def test_what_befalls_its_switch_explains_what_a_node_shows_of_it() -> None:
         assert not watch.explains(departure_of(name(9), *loud))
     for loud in ((REPLAYS,), (PAUSED, REPLAYS), ("cpu_utilization_ratio",)):
         assert not watch.explains(departure_of(name(1), *loud))
+    for errors, is_explained in ((0.08, True), (0.12, False)):
+        said = {PAUSED: 0.5, TENSOR: 0.5 - errors, REPLAYS: errors}
+        assert watch.explains(departure_of(name(1), *said, weights=said)) is is_explained
 
 
 def test_what_hardly_befalls_its_switch_explains_nothing() -> None:

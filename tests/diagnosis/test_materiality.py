@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,13 @@ from paramedic.diagnosis.departure import Departure
 from paramedic.diagnosis.materiality import is_material, lost_seconds
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
 
-METRICS = ("gpu_power_watts", "gpu_tensor_active_ratio", "gpu_pcie_replays_per_second")
+METRICS = (
+    "gpu_power_watts",
+    "gpu_tensor_active_ratio",
+    "gpu_pcie_replays_per_second",
+    "cpu_utilization_ratio",
+)
+POWER, TENSOR, REPLAYS, CPU = METRICS
 ROWS = tuple(EntityKey(Entity.GPU, NodeName(f"n{at}"), 0) for at in range(5))
 
 
@@ -20,8 +28,10 @@ def window(share: float, peers: float = 400.0) -> Window:
     return Window(JOB, 0, Entity.GPU, 0, ROWS, METRICS, values, np.ones(values.shape, np.bool_))
 
 
-def departure(*loud: str) -> Departure:
-    return Departure(ROWS[0], 0, ROWS[:1], 10, 19, 30.0, 20.0, dict.fromkeys(loud, -9.0), loud)
+def departure(*loud: str, weights: Mapping[str, float] | None = None) -> Departure:
+    """Each of the loud metrics says as much, unless weights are given."""
+    told, said = dict.fromkeys(loud, -9.0), weights or {one: 1 / len(loud) for one in loud}
+    return Departure(ROWS[0], 0, ROWS[:1], 10, 19, 30.0, 20.0, told, loud, said)
 
 
 @pytest.mark.parametrize(("share", "matters"), [(0.99, False), (1.01, False), (0.8, True)])
@@ -32,6 +42,36 @@ def test_work_has_to_differ_by_some_share_of_it(share: float, *, matters: bool) 
 def test_errors_matter_as_they_are() -> None:
     assert is_material(window(0.99), departure(METRICS[0], METRICS[2]))
     assert is_material(window(0.99), departure())
+
+
+@pytest.mark.parametrize(("errors", "matters"), [(0.08, False), (0.12, True)])
+def test_errors_have_to_say_some_of_it_to_matter_as_they_are(
+    errors: float, *, matters: bool
+) -> None:
+    said = {POWER: 1 - errors, REPLAYS: errors}
+    assert is_material(window(0.99), departure(POWER, REPLAYS, weights=said)) is matters
+
+
+def test_what_errors_differ_by_makes_no_difference_of_work_material() -> None:
+    seen = window(0.99)
+    seen.values[0, METRICS.index(REPLAYS)] = 9000.0
+    said = {POWER: 0.92, REPLAYS: 0.08}
+    assert not is_material(seen, departure(POWER, REPLAYS, weights=said))
+
+
+@pytest.mark.parametrize(("share", "matters"), [(1.02, False), (1.3, True)])
+def test_a_host_has_to_be_busier_by_some_share_of_what_its_peers_are(
+    share: float, *, matters: bool
+) -> None:
+    assert is_material(window(share), departure(CPU)) is matters
+    assert is_material(window(share), departure(POWER, CPU)) is matters
+
+
+def test_what_the_host_does_for_others_is_no_lost_work() -> None:
+    seen = window(0.9)
+    seen.values[0, METRICS.index(CPU)] = 4000.0
+    assert lost_seconds(seen, departure(CPU)) == 0
+    assert lost_seconds(seen, departure(POWER, CPU)) == pytest.approx(1.0, abs=1e-5)
 
 
 def test_what_peers_do_not_do_at_all_matters() -> None:

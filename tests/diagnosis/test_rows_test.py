@@ -71,7 +71,7 @@ def test_the_level_follows_from_the_stated_rate_over_all_tests_and_paces(
     test = rows_test()
     test.weigh(window(0, width=width), None, tests, SOON)
     stated = level_nats(SOON.false_alarms_per_job_day, tests * len(SOON.smoothing_seconds), width)
-    assert test.evidence.level == pytest.approx(stated)
+    assert stated <= test.evidence.level <= stated * 1.005
     assert test.slot_seconds == width
 
 

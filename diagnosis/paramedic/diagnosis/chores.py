@@ -8,12 +8,13 @@ it has cost too much to be borne.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paramedic.diagnosis.materiality import lost_seconds
-from paramedic.models.departure.character import characters_of
+from paramedic.models.departure.character import OF_WORK, About
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,39 +26,51 @@ if TYPE_CHECKING:
 
 _BUSY_NATS = 6.7
 """A host is busy when one row-slot in 800 is as odd."""
-_BORNE_SECONDS = 12.0
+_REMEMBERED_SECONDS = 30
+"""A host of which nothing was heard lately is as busy as it was."""
+_BORNE_SECONDS = 9.0
 """So much work may be lost to a chore."""
 _LONGEST_SECONDS = 240
 """A host that is busier for longer has no chore."""
+_MOSTLY = 0.9
 _SUSPECT = 1 / 3
 _TOGETHER_SECONDS = 12
+_OF_A_CHORE = (*OF_WORK, About.USAGE, About.DISK, About.CONGESTION)
+"""What a chore on the host can change."""
 
 
-def busy_hosts(slot: Departures | None, pace: int) -> frozenset[NodeName]:
-    """The nodes whose hosts do more than their peers' in this slot of host rows."""
-    if slot is None or not slot.characters.usage.any():
-        return frozenset()
-    is_usage = slot.characters.usage
-    odd = (slot.nats[pace][is_usage] >= _BUSY_NATS) & (slot.deviation[pace][is_usage] > 0)
-    return frozenset(slot.rows[at].node for at in np.flatnonzero(odd.any(axis=0)))
+@dataclass(slots=True)
+class Chores:
+    """Which hosts are busier than their peers."""
 
+    _last: dict[NodeName, int] = field(default_factory=dict)
+    """When each was last seen to be busy."""
+    _second: int = 0
 
-def is_chore(
-    departure: Departure,
-    window: Window,
-    busy: frozenset[NodeName],
-    standing: Mapping[NodeName, NodeEvidence],
-) -> bool:
-    """Whether a busy host, its own or another's, explains what a machine does less or more."""
-    loud = characters_of(departure.loud)
-    if departure.node in busy and (loud.usage | loud.disk).all():
-        return departure.seconds < _LONGEST_SECONDS
-    if not busy or not loud.work.all():
-        return False
-    is_theirs = departure.node in busy or any(
-        _began_together(departure, standing.get(node)) for node in busy
-    )
-    return is_theirs and lost_seconds(window, departure) < _BORNE_SECONDS
+    def look(self, slot: Departures | None, pace: int, second: int) -> None:
+        """Take a slot of host rows in."""
+        self._second = second
+        if slot is None or not slot.characters.usage.any():
+            return
+        is_usage = slot.characters.usage
+        odd = (slot.nats[pace][is_usage] >= _BUSY_NATS) & (slot.deviation[pace][is_usage] > 0)
+        for at in np.flatnonzero(odd.any(axis=0)).tolist():
+            self._last[slot.rows[at].node] = second
+
+    def explain(
+        self, departure: Departure, window: Window, standing: Mapping[NodeName, NodeEvidence]
+    ) -> bool:
+        """Whether a busy host, its own or another's, explains what a machine does differently."""
+        since = self._second - _REMEMBERED_SECONDS
+        busy = [node for node, last in self._last.items() if last >= since]
+        if departure.node in busy:
+            is_theirs = departure.share_of(*_OF_A_CHORE) >= _MOSTLY
+        else:
+            is_theirs = departure.share_of(*OF_WORK) >= _MOSTLY and any(
+                _began_together(departure, standing.get(node)) for node in busy
+            )
+        is_short = departure.seconds < _LONGEST_SECONDS
+        return is_theirs and is_short and lost_seconds(window, departure) < _BORNE_SECONDS
 
 
 def _began_together(departure: Departure, other: NodeEvidence | None) -> bool:

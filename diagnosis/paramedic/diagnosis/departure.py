@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.models.departure.character import About, character_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -38,6 +40,8 @@ class Departure:
     """Signed deviation of the metrics that speak against it, the loudest first."""
     loud: tuple[str, ...]
     """Those that say most of it."""
+    weights: Mapping[str, float]
+    """How much of it each metric says; together 1."""
 
     @property
     def node(self) -> NodeName:
@@ -48,6 +52,14 @@ class Departure:
     def seconds(self) -> int:
         """For how long there has been evidence."""
         return self.second - self.since + 1
+
+    def share_of(self, *matters: About) -> float:
+        """How much of it is said by metrics of these matters."""
+        return sum(
+            weight
+            for metric, weight in self.weights.items()
+            if (known := character_of(metric)) is not None and known.about in matters
+        )
 
 
 def departure_of(test: RowsTest, window: Window, alike: tuple[int, ...], of: int) -> Departure:
@@ -71,4 +83,5 @@ def departure_of(test: RowsTest, window: Window, alike: tuple[int, ...], of: int
         level=evidence.level,
         told_by={slot.metrics[m]: float(deviation[m]) for m in ranked},
         loud=tuple(slot.metrics[m] for m in ranked if loud[m] >= _LOUD_SHARE * loud[ranked[0]] > 0),
+        weights={slot.metrics[m]: float(loud[m] / loud.sum()) for m in ranked if loud[m] > 0},
     )

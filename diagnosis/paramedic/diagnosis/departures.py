@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.chores import busy_hosts, is_chore
+from paramedic.diagnosis.chores import Chores
 from paramedic.diagnosis.clock_shift import is_shifted
 from paramedic.diagnosis.departure import departure_of
 from paramedic.diagnosis.domain_watch import DomainWatch
@@ -71,6 +71,7 @@ class DepartureWatch:
     settings: DepartureSettings
     _tests: dict[Entity, RowsTest] = field(init=False)
     _domains: DomainWatch = field(init=False)
+    _chores: Chores = field(default_factory=Chores)
     _step_seconds: float = 0.0
     """How long a step takes; 0 while it is not known."""
     _waiting: dict[NodeName, int] = field(default_factory=dict)
@@ -98,6 +99,8 @@ class DepartureWatch:
         self._follow_steps(windows[Entity.GPU])
         for kind in kinds:
             self._tests[kind].weigh(windows[kind], roles, rows, self.settings, self._step_seconds)
+        now = windows[Entity.GPU].last_second
+        self._chores.look(self._tests[Entity.NODE].slot, self._pace, now)
         if roles is not None:
             present = {row.node for kind in kinds for row in windows[kind].rows}
             self._domains.weigh(windows, roles.domains(present))
@@ -121,11 +124,10 @@ class DepartureWatch:
         roles: JobRoles | None,
     ) -> list[Departure]:
         """Who is accused alone now, the surest first."""
-        busy = busy_hosts(self._tests[Entity.NODE].slot, self._pace)
         found: dict[NodeName, Departure] = {}
         for kind in kinds:
             for one in self._departures(kind, windows[kind], roles):
-                if is_chore(one, windows[kind], busy, standing):
+                if self._chores.explain(one, windows[kind], standing):
                     self._tests[kind].doubt(one.alike)
                 elif not self._domains.explains(one):
                     found.setdefault(one.node, one)
@@ -164,12 +166,13 @@ class DepartureWatch:
     def is_well(self, node: NodeName, slot_seconds: int) -> bool:
         """Whether nothing has spoken against any row of the node for long enough."""
         enough = self.settings.healthy_seconds_to_resolve / slot_seconds
-        return all(
-            evidence.calm_slots[at] >= enough
+        calm = [
+            evidence.calm_slots[at]
             for evidence in self._evidence()
             for at, row in enumerate(evidence.rows)
             if row.node == node
-        )
+        ]
+        return bool(calm) and min(calm) >= enough
 
     def are_well(self, nodes: tuple[NodeName, ...], slot_seconds: int) -> bool:
         """Whether what nodes of a group share is well again."""

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _KINDS = (Entity.GPU, Entity.NODE)
-_SHARED = frozenset({About.CONGESTION, About.LOSSES, About.ROUND_TRIP, About.TEMPERATURE})
+SHARED = (About.CONGESTION, About.LOSSES, About.ROUND_TRIP, About.TEMPERATURE)
+"""What can come of a switch, a rack or a stage."""
 
 
 @dataclass(slots=True)
@@ -78,7 +79,7 @@ class DomainRows:
 def is_shared(metric: str) -> bool:
     """Whether the metric can tell of what nodes share."""
     character = character_of(metric)
-    return character is not None and character.about in _SHARED
+    return character is not None and character.about in SHARED
 
 
 @lru_cache(maxsize=16)

@@ -9,15 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from paramedic.diagnosis.departure import departure_of
-from paramedic.diagnosis.domain_rows import DomainRows, is_shared
+from paramedic.diagnosis.domain_rows import SHARED, DomainRows
 from paramedic.diagnosis.evidence import Evidence
 from paramedic.diagnosis.finding import FEWEST_MEMBERS
 from paramedic.diagnosis.grouping import Domain, DomainKind, Group
 from paramedic.diagnosis.rows_test import RowsTest
-from paramedic.models.departure.character import characters_of
+from paramedic.models.departure.character import OF_WORK
 from paramedic.models.departure.model import DepartureConfig
 
 if TYPE_CHECKING:
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
 
 _HINT = 0.2
 """With so much of what decides against its domain, a node is not accused alone of the same."""
+_MOSTLY = 0.9
 _SLOTS_SHOWN = 60
 
 
@@ -97,16 +96,14 @@ class DomainWatch:
 
     def explains(self, departure: Departure) -> bool:
         """Whether what a node shows may come of what befalls its domain."""
-        loud = departure.loud
-        may_be = characters_of(loud).work | np.array([is_shared(one) for one in loud], np.bool_)
-        return bool(may_be.all()) and any(
-            strength >= _HINT for strength, _ in self._of([departure.node])
-        )
+        is_shared = departure.share_of(*OF_WORK, *SHARED) >= _MOSTLY
+        return is_shared and any(strength >= _HINT for strength, _ in self._of([departure.node]))
 
     def is_well(self, nodes: tuple[NodeName, ...], slot_seconds: int) -> bool:
         """Whether nothing has spoken against a domain of these nodes for long enough."""
         enough = self.settings.healthy_seconds_to_resolve / slot_seconds
-        return all(calm >= enough for _, calm in self._of(nodes))
+        calm = [slots for _, slots in self._of(nodes)]
+        return bool(calm) and min(calm) >= enough
 
     def _rows(self, kind: DomainKind, named: dict[str, frozenset[NodeName]]) -> DomainRows:
         """Those of the last slot, as long as they are the same."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.tail import Tail
+from paramedic.diagnosis.climbs import Climbs
 from paramedic.models.cell_memory import CellMemory
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SECONDS_PER_DAY = 86_400
 _CALM_NATS = 1.5
 """What a slot without oddness takes off, divided by the slots of the average."""
-_STEP_SAYS = 0.75
+_STEP_SAYS = 0.6
 """So much of what decides can be said within one step."""
 _CROWD = 3.0
 """So many times what the others show in the mean is taken off."""
@@ -111,13 +111,23 @@ class Terms:
         """The same for a metric that departs alone."""
         return _full_slots(self.lone_slots + self.smoothing, self.forgetting_slots)
 
+    def hastened(self, haste: Cells | float) -> tuple[Cells, Cells]:
+        """The slots of each metric's patience, and of a lone one's, where some have less of it."""
+        if isinstance(haste, float):
+            return self.full_slots, self.full_lone_slots
+        patience, lone = (
+            _full_slots(one * haste + self.smoothing, self.forgetting_slots)
+            for one in (self.patience_slots, self.lone_slots)
+        )
+        return patience, lone
+
 
 @dataclass(slots=True)
 class Evidence:
     """The scores of the rows of one kind."""
 
     paces: int
-    tails: list[Tail] = field(init=False)
+    tails: list[Climbs] = field(init=False)
     _rows: CellMemory = field(init=False)
     _life: CellMemory = field(default_factory=lambda: CellMemory(len(_Life)))
     _mean: CellMemory = field(init=False)
@@ -128,7 +138,7 @@ class Evidence:
     _slots: int = 0
 
     def __post_init__(self) -> None:
-        self.tails = [Tail() for _ in range(self.paces)]
+        self.tails = [Climbs() for _ in range(self.paces)]
         self._rows = CellMemory(len(_Row) * self.paces)
         self._mean = CellMemory(self.paces)
         self._level = np.zeros(self.paces)
@@ -188,6 +198,7 @@ class Evidence:
     def doubt(self, rows: list[int], kept_share: float) -> None:
         """Something else explains these rows: most of what speaks against them is dropped."""
         self._of(_Row.SCORE)[:, rows] *= kept_share
+        self._of(_Row.PEAK)[:, rows] = self._of(_Row.SCORE)[:, rows]
 
     def add(self, slot: Departures, second: int, terms: Terms) -> None:
         """Add a slot; what was not observed adds nothing either way."""
@@ -221,17 +232,18 @@ class Evidence:
 
     def _gains(self, slot: Departures, terms: Terms) -> Cells:
         """What each row gains at each pace, (pace, row)."""
-        self._level = terms.base_level * np.array([tail.fold for tail in self.tails])
+        self._level = np.array([tail.level(terms.base_level) for tail in self.tails])
         level = self._level[:, None, None]
         calm = _CALM_NATS / terms.smoothing
+        patience, lone = terms.hastened(slot.haste)
         holes = None if slot.known.all() else ~slot.known
         added = slot.nats - terms.allowance_nats
         np.maximum(added, 0.0, out=added)
         added /= terms.smoothing
-        np.minimum(added, calm + level / terms.full_slots, out=added)
+        np.minimum(added, calm + level / patience, out=added)
         _agree(added, slot.characters.matters)
-        _support(added, calm + level / terms.full_lone_slots)
-        self._ration(added, slot.characters.work, terms)
+        _support(added, calm + level / lone)
+        self._ration(added, slot.characters.work, terms, calm[:, 0])
         mean = self._mean.cells
         if self._slots > _FEW_SLOTS:
             step = added - mean
@@ -248,18 +260,18 @@ class Evidence:
         gains: Cells = np.minimum(total - calm[:, 0], largest)
         return gains
 
-    def _ration(self, added: Cells, work: NDArray[np.bool_], terms: Terms) -> None:
+    def _ration(self, added: Cells, work: NDArray[np.bool_], terms: Terms, calm: Cells) -> None:
         """One step says no more than so much of a machine's work: a stall is over with its step,
         and who is slow shows it in a part of every one."""
         said = self._of(_Row.SAID)
         said *= 1 - 1 / max(terms.step_slots, 1.0)
         some = added[:, work]
         total = some.sum(axis=1)
-        room = np.maximum(_STEP_SAYS * self._level[:, None] - said, 0.0)
+        room = np.maximum(_STEP_SAYS * self._level[:, None] - said, 0.0) + calm
         share = np.minimum(1.0, room / np.where(total > 0, total, 1.0))
         if (share < 1).any():
             added[:, work] = some * share[:, None]
-        said += total * share
+        said += np.maximum(total * share - calm, 0.0)
 
     def _live(self, seen: NDArray[np.bool_], terms: Terms) -> None:
         slots, met = self._life.line(_Life.SEEN), self._life.line(_Life.MET)
@@ -271,10 +283,8 @@ class Evidence:
 
     def _learn_climbs(self, score: Cells, peak: Cells) -> None:
         is_over = (score == 0) & (peak > 0)
-        if not is_over.any():
-            return
         for tail, over, highest, level in zip(self.tails, is_over, peak, self._level, strict=True):
-            tail.learn(np.minimum(highest[over], level))
+            tail.learn(np.minimum(highest[over], level), highest.size)
         peak[is_over] = 0.0
 
 

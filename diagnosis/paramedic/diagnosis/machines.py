@@ -23,7 +23,7 @@ from paramedic.diagnosis.rank_judging import is_whole
 from paramedic.diagnosis.silent_together import at_once
 from paramedic.diagnosis.unheard import finding_of_absence
 from paramedic.ingest.contract import Entity, EntityKey
-from paramedic.models.departure.character import characters_of
+from paramedic.models.departure.character import OF_WORK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from paramedic.ingest.windows.job import JobWindows
 
 KINDS = (Entity.GPU, Entity.NODE)
+_MOSTLY = 0.7
 _OF_WORK = (Trouble.DEPARTED, Trouble.ALIVE)
 """One of these is enough to say that a node does not work as it should."""
 
@@ -227,7 +228,7 @@ class MachineWatch:
 
 def _is_victim(departure: Departure, docket: Docket, roles: JobRoles | None) -> bool:
     """Whether it only works differently, as everybody does who waits for one that is accused."""
-    if roles is None or not characters_of(departure.loud).work.all():
+    if roles is None or departure.share_of(*OF_WORK) < _MOSTLY:
         return False
     accused = {one.node for one in docket.open if one.trouble in _OF_WORK and one.node is not None}
     return any(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.diagnosis.recent import recent_means
-from paramedic.models.departure.character import characters_of
+from paramedic.models.departure.character import OF_WORK, About, character_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,31 +23,34 @@ if TYPE_CHECKING:
 LEAST_SHARE = 0.05
 """Of what is done, or of a step's time: less than that costs nobody anything."""
 _FEWEST_SECONDS = 6
+_MOSTLY = 0.9
 
 
 def is_material(window: Window, departure: Departure) -> bool:
     """Whether any of the loud metrics differs by so much that somebody should look."""
-    if not departure.loud:
+    of_use = (*OF_WORK, About.USAGE)
+    if departure.share_of(*of_use) < _MOSTLY:
         return True
-    works = characters_of(departure.loud).work
-    if not works.all():
-        return True
-    return _largest_difference(window, departure) >= LEAST_SHARE
+    return _largest_difference(window, departure, of_use) >= LEAST_SHARE
 
 
 def lost_seconds(window: Window, departure: Departure) -> float:
-    """How much time has been lost since evidence began, were all of the difference a loss."""
-    return min(1.0, _largest_difference(window, departure)) * departure.seconds
+    """How much work has been lost since evidence began, were all of the difference a loss."""
+    return min(1.0, _largest_difference(window, departure, OF_WORK)) * departure.seconds
 
 
-def _largest_difference(window: Window, departure: Departure) -> float:
-    """Of the loud metrics' means since evidence began, as a share of the peers' level."""
+def _largest_difference(window: Window, departure: Departure, matters: tuple[About, ...]) -> float:
+    """Of the means since evidence began, of loud metrics, as a share of the peers' level."""
     slots = max(1, max(departure.seconds, _FEWEST_SECONDS) // window.slot_seconds)
     own = window.rows.index(departure.row)
     peers = [at for at, row in enumerate(window.rows) if row.node != departure.node]
     return max(
-        abs(_mean_difference(recent_means(window, metric, slots), own, peers))
-        for metric in departure.loud
+        (
+            abs(_mean_difference(recent_means(window, metric, slots), own, peers))
+            for metric in departure.loud
+            if (known := character_of(metric)) is not None and known.about in matters
+        ),
+        default=0.0,
     )
 
 

@@ -79,6 +79,18 @@ def test_of_errors_the_first_few_say_most_and_fewer_are_nobodys_fault(metric: st
     assert known(metric).only_rises
 
 
+def test_of_what_is_counted_any_number_may_be_a_passing_burst_of_congestion_only() -> None:
+    counted = [known(one) for one in TELLING if known(one).scale is Scale.COUNTED]
+    for one in counted:
+        assert (one.passing_rate > 0) is (one.about is not About.CONGESTION)
+    assert {About.CONGESTION, About.LOSSES} < {one.about for one in counted}
+
+
+def test_what_is_no_event_comes_at_no_rate() -> None:
+    others = [one for one in TELLING if known(one).scale is not Scale.COUNTED]
+    assert np.isinf(characters_of(tuple(others)).passing_rate).all()
+
+
 def test_a_busy_host_needs_more_patience_than_a_sick_gpu() -> None:
     usage = [known(one) for one in TELLING if known(one).about is About.USAGE]
     others = [known(one) for one in TELLING if known(one).about is not About.USAGE]
@@ -116,7 +128,7 @@ def test_how_much_memory_is_taken_is_another_matter_than_who_is_busy() -> None:
 
 def test_a_busy_disk_is_neither_work_nor_a_busy_host() -> None:
     found = characters_of(("disk_read_latency_seconds", "disk_throughput_bytes_per_second"))
-    assert found.disk.tolist() == [True, False]
+    assert [known(one).about for one in found.metrics] == [About.DISK, About.USAGE]
     assert found.usage.tolist() == [False, True]
     assert not found.work.any()
 
@@ -166,7 +178,9 @@ def test_columns_follow_their_metrics_in_whatever_order(metrics: list[str], rand
     random.shuffle(shuffled)
     one, other = characters_of(tuple(metrics)), characters_of(tuple(shuffled))
     order = [metrics.index(metric) for metric in shuffled]
-    for column in ("patience_seconds", "lone_seconds", "floor_share", "floor", "only_rises"):
+    for column in (
+        "patience_seconds", "lone_seconds", "floor_share", "floor", "passing_rate", "only_rises",
+    ):  # fmt: skip
         assert getattr(one, column).shape == (len(metrics), 1)
         np.testing.assert_array_equal(getattr(one, column)[order], getattr(other, column))
     for column in ("logarithm", "counted", "increments", "work"):

@@ -57,6 +57,10 @@ class About(StrEnum):
     """Errors, latencies, temperatures: each for itself."""
 
 
+OF_WORK = (About.WORK, About.PCIE, About.NVLINK, About.NETWORK)
+"""What moves with the steps of the job."""
+
+
 @dataclass(frozen=True, slots=True)
 class Character:
     """One metric's."""
@@ -76,6 +80,9 @@ class Character:
     """Fewer errors, a shorter latency and a cooler card are nobody's fault."""
     only_falls: bool = False
     """A card that clocks higher has less to do."""
+    passing_rate: float = 0.0
+    """So many a second may be a passing burst; of more, the patience is shorter by as much. 0: any
+    number may."""
     takes_increments: bool = False
     """A running total: what it has grown by in a slot is what counts."""
 
@@ -85,13 +92,15 @@ _CHORE = Character(About.USAGE, 240.0, only_rises=True)
 """Backups and cron jobs take minutes; four are what Minder waits for any metric (section 4.4)."""
 _STATE = Character(About.WORK, 10.0)
 _SIGN = Character(About.SIGN, 25.0)
-_ERRORS = Character(About.SIGN, 25.0, Scale.COUNTED, floor_share=0.01, only_rises=True)
+_ERRORS = Character(
+    About.SIGN, 25.0, Scale.COUNTED, floor_share=0.01, only_rises=True, passing_rate=10.0
+)
 _LOSSES = replace(_ERRORS, about=About.LOSSES)
 _CORRECTIONS = replace(_ERRORS, about=About.MEMORY, takes_increments=True)
 _LATENCY = Character(About.SIGN, 26.0, Scale.LOGARITHM, only_rises=True)
 _DISK = replace(_LATENCY, about=About.DISK, floor_share=0.07)
 """Twice as long is what any other program on the disk does to it."""
-_CONGESTION = replace(_ERRORS, about=About.CONGESTION)
+_CONGESTION = replace(_ERRORS, about=About.CONGESTION, passing_rate=0.0)
 _FOOTPRINT = Character(About.FOOTPRINT, 60.0, only_rises=True)
 _TEMPERATURE = replace(_STATE, about=About.TEMPERATURE, floor_share=0.012, only_rises=True)
 _KNOWN = {
@@ -157,6 +166,7 @@ class Characters:
     floor: NDArray[np.float64]
     logarithm: NDArray[np.bool_]
     counted: NDArray[np.bool_]
+    passing_rate: NDArray[np.float64]
     only_rises: NDArray[np.bool_]
     only_falls: NDArray[np.bool_]
     """(metric, 1)."""
@@ -165,7 +175,6 @@ class Characters:
     """Whether it tells what the machine does for the job: all that moves with its steps."""
     usage: NDArray[np.bool_]
     """Whether it tells who else is busy on the host."""
-    disk: NDArray[np.bool_]
     matters: tuple[NDArray[np.intp], ...]
     """Positions of metrics that tell one thing."""
 
@@ -176,7 +185,6 @@ def characters_of(metrics: tuple[str, ...]) -> Characters:
     found = [one for one in map(character_of, metrics) if one is not None]
     about = np.array([one.about.value for one in found])
     matters = [np.flatnonzero(about == one.value) for one in About if one not in _EACH_FOR_ITSELF]
-    moves = (About.WORK, About.PCIE, About.NVLINK, About.NETWORK)
     return Characters(
         metrics,
         _column([one.patience_seconds for one in found]),
@@ -185,12 +193,12 @@ def characters_of(metrics: tuple[str, ...]) -> Characters:
         _column([one.floor for one in found]),
         np.array([one.scale is Scale.LOGARITHM for one in found], np.bool_),
         np.array([one.scale is Scale.COUNTED for one in found], np.bool_),
+        _column([one.passing_rate or np.inf for one in found]),
         np.array([one.only_rises for one in found], np.bool_).reshape(-1, 1),
         np.array([one.only_falls for one in found], np.bool_).reshape(-1, 1),
         np.array([one.takes_increments for one in found], np.bool_),
-        np.array([one.about in moves for one in found], np.bool_),
+        np.array([one.about in OF_WORK for one in found], np.bool_),
         np.array([one.about is About.USAGE for one in found], np.bool_),
-        np.array([one.about is About.DISK for one in found], np.bool_),
         tuple(one for one in matters if len(one) > 1),
     )
 

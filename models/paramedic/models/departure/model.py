@@ -78,6 +78,8 @@ class Departures:
     characters: Characters
     has_turned: bool
     """The job has begun to do something else in this slot."""
+    haste: Cells | float = 1.0
+    """(metric, row): by how much patience is shorter than usual, at most 1."""
 
 
 @dataclass(slots=True)
@@ -118,6 +120,7 @@ class DepartureModel:
         characters = characters_of(metrics)
         self._arrange(rows, metrics)
         values = self._scaled(values, characters)
+        haste = _haste(values, characters)
         level = _level(values, circles)
         known = ~np.isnan(level)
         memory = self.memory_slots(slot_seconds)
@@ -136,7 +139,9 @@ class DepartureModel:
         self._slots += 1
         harmless = np.subtract(characters.only_falls, characters.only_rises, dtype=np.float64)
         np.multiply(odd.nats, odd.deviation * harmless <= 0, out=odd.nats)
-        return Departures(rows, metrics, odd.nats, odd.deviation, known, characters, has_turned)
+        return Departures(
+            rows, metrics, odd.nats, odd.deviation, known, characters, has_turned, haste
+        )
 
     def _arrange(self, rows: tuple[EntityKey, ...], metrics: tuple[str, ...]) -> None:
         self._steady.arrange(rows, metrics)
@@ -197,3 +202,14 @@ def _middle(level: Cells, known: NDArray[np.bool_]) -> tuple[Cells, NDArray[np.b
     ordered = np.sort(np.where(seen, some, np.inf), axis=1)
     middle = entry_at(ordered, (count - 1) // 2)
     return np.where(count > 0, middle, 0.0), count > 0
+
+
+def _haste(values: Cells, characters: Characters) -> Cells | float:
+    """How much less patience events need that no passing burst brings: (metric, row), or 1."""
+    passing = np.log1p(characters.passing_rate)
+    is_more = characters.counted[:, None] & (values > passing)
+    if not is_more.any():
+        return 1.0
+    rates = np.expm1(np.where(is_more, values, 0.0))
+    haste: Cells = np.where(is_more, characters.passing_rate / np.where(is_more, rates, 1.0), 1.0)
+    return haste

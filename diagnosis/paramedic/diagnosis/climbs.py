@@ -1,0 +1,70 @@
+"""How high the evidence of healthy rows climbs, and which level is reached as rarely as stated.
+
+Evidence that came back to zero was none: each such climb is counted by how high it came. Beyond a
+high mark the excess of such peaks is exponential, whatever they are (Pickands 1975, Balkema and de
+Haan 1974, for tails that are not heavier); so with r peaks beyond the mark M in a row-slot, and a
+mean excess s, a level h is passed in r e^(-(h - M) / s) of all row-slots. What never comes back,
+which a fault does not, raises no level for itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_EDGES = 1.06 ** np.arange(0, 140)
+"""Heights that are told apart, from 1 nat on."""
+_MIDDLES = _EDGES * 1.03
+_MARK_QUANTILE = 0.9
+_PRIOR_CLIMBS = 30.0
+"""What is assumed of the tail, that it is exponential, counts as so many climbs beyond a nat."""
+_MOST_TRUSTED = 2.0
+_CLIMBS_KEPT = 3000.0
+"""Of more climbs the older ones are forgotten."""
+
+
+def _prior() -> NDArray[np.float64]:
+    lasting = np.exp(1.0 - _EDGES)
+    return _PRIOR_CLIMBS * (lasting - np.append(lasting[1:], 0.0))
+
+
+@dataclass(slots=True)
+class Climbs:
+    """Peaks by height, and in how many row-slots they came."""
+
+    counts: NDArray[np.float64] = field(default_factory=_prior)
+    row_slots: float = _PRIOR_CLIMBS * math.e
+
+    def learn(self, peaks: NDArray[np.float64], row_slots: int) -> None:
+        """Climbs that are over, by the highest that each came to, and the row-slots since."""
+        self.row_slots += row_slots
+        high = peaks[peaks >= _EDGES[0]]
+        if not high.size:
+            return
+        np.add.at(self.counts, np.searchsorted(_EDGES, high, side="right") - 1, 1.0)
+        total = self.counts.sum()
+        if total > _CLIMBS_KEPT:
+            self.counts *= _CLIMBS_KEPT / total
+            self.row_slots *= _CLIMBS_KEPT / total
+
+    def level(self, rarity_nats: float) -> float:
+        """What is passed in e^-rarity of all row-slots.
+
+        No lower than for independent slots, nor than an exponential tail as thick as that of all
+        climbs would have it, up to twice that: the few highest of a young job tell little.
+        """
+        beyond = np.cumsum(self.counts[::-1])[::-1]
+        at = int(np.searchsorted(-beyond, -(1 - _MARK_QUANTILE) * beyond[0], side="right")) - 1
+        mark, peaks = _EDGES[at], self.counts[at:]
+        excess = float((peaks * (_MIDDLES[at:] - mark)).sum() / beyond[at])
+        scale = max(1.0, excess)
+        rate = beyond[at] / self.row_slots
+        thickness = float((self.counts * (_MIDDLES - _EDGES[0])).sum() / beyond[0])
+        least = rarity_nats * min(max(thickness, 1.0), _MOST_TRUSTED)
+        return max(least, mark + scale * (rarity_nats + math.log(min(rate, 1.0))))
