@@ -18,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_EDGES = 1.06 ** np.arange(0, 140)
+_EDGES: NDArray[np.float64] = np.power(1.06, np.arange(140))
 """Heights that are told apart, from 1 nat on."""
 _MIDDLES = _EDGES * 1.03
 _MARK_QUANTILE = 0.9
@@ -31,7 +31,8 @@ _CLIMBS_KEPT = 3000.0
 
 def _prior() -> NDArray[np.float64]:
     lasting = np.exp(1.0 - _EDGES)
-    return _PRIOR_CLIMBS * (lasting - np.append(lasting[1:], 0.0))
+    counts: NDArray[np.float64] = _PRIOR_CLIMBS * (lasting - np.append(lasting[1:], 0.0))
+    return counts
 
 
 @dataclass(slots=True)
@@ -61,10 +62,11 @@ class Climbs:
         """
         beyond = np.cumsum(self.counts[::-1])[::-1]
         at = int(np.searchsorted(-beyond, -(1 - _MARK_QUANTILE) * beyond[0], side="right")) - 1
-        mark, peaks = _EDGES[at], self.counts[at:]
+        mark, peaks = float(_EDGES[at]), self.counts[at:]
         excess = float((peaks * (_MIDDLES[at:] - mark)).sum() / beyond[at])
         scale = max(1.0, excess)
-        rate = beyond[at] / self.row_slots
+        rate = float(beyond[at]) / self.row_slots
         thickness = float((self.counts * (_MIDDLES - _EDGES[0])).sum() / beyond[0])
         least = rarity_nats * min(max(thickness, 1.0), _MOST_TRUSTED)
-        return max(least, mark + scale * (rarity_nats + math.log(min(rate, 1.0))))
+        from_mark = mark + scale * (rarity_nats + math.log(min(rate, 1.0)))
+        return max(least, from_mark)
