@@ -271,8 +271,7 @@ def test_evidence_that_is_explained_counts_as_no_higher_than_what_is_left_of_it(
 def test_haste_shortens_patience_by_as_much_and_no_further_than_the_fewest_slots(
     haste: float,
 ) -> None:
-    evidence, decided = Evidence(1), 0
-    given = terms(least_slots=4)
+    evidence, given, decided = Evidence(1), terms(least_slots=4), 0
     given.patience_slots[:] = given.lone_slots[:] = LONE
     odd = replace(slot({(POWER, 0): BEYOND_DOUBT}), haste=np.full((len(METRICS), 2), haste))
     while evidence.strength.max(initial=0.0) < 1:
