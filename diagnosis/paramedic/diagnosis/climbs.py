@@ -57,16 +57,16 @@ class Climbs:
     def level(self, rarity_nats: float) -> float:
         """What is passed in e^-rarity of all row-slots.
 
-        No lower than for independent slots, nor than an exponential tail as thick as that of all
-        climbs would have it, up to twice that: the few highest of a young job tell little.
+        No higher than an exponential tail as thick as that of all climbs would have it, as the few
+        highest of a young job tell little; and no lower than for independent slots, nor than twice
+        that where climbs are so thick.
         """
         beyond = np.cumsum(self.counts[::-1])[::-1]
         at = int(np.searchsorted(-beyond, -(1 - _MARK_QUANTILE) * beyond[0], side="right")) - 1
         mark, peaks = float(_EDGES[at]), self.counts[at:]
         excess = float((peaks * (_MIDDLES[at:] - mark)).sum() / beyond[at])
-        scale = max(1.0, excess)
         rate = float(beyond[at]) / self.row_slots
+        from_mark = mark + max(1.0, excess) * (rarity_nats + math.log(min(rate, 1.0)))
         thickness = float((self.counts * (_MIDDLES - _EDGES[0])).sum() / beyond[0])
-        least = rarity_nats * min(max(thickness, 1.0), _MOST_TRUSTED)
-        from_mark = mark + scale * (rarity_nats + math.log(min(rate, 1.0)))
-        return max(least, from_mark)
+        most = rarity_nats * max(thickness, 1.0)
+        return max(min(most, _MOST_TRUSTED * rarity_nats), min(most, from_mark))

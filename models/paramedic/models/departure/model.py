@@ -120,7 +120,7 @@ class DepartureModel:
         characters = characters_of(metrics)
         self._arrange(rows, metrics)
         values = self._scaled(values, characters)
-        haste = _haste(values, characters)
+        haste = _haste(values, characters, slot_seconds)
         level = _level(values, circles)
         known = ~np.isnan(level)
         memory = self.memory_slots(slot_seconds)
@@ -204,12 +204,14 @@ def _middle(level: Cells, known: NDArray[np.bool_]) -> tuple[Cells, NDArray[np.b
     return np.where(count > 0, middle, 0.0), count > 0
 
 
-def _haste(values: Cells, characters: Characters) -> Cells | float:
+def _haste(values: Cells, characters: Characters, slot_seconds: int) -> Cells | float:
     """How much less patience events need that no passing burst brings: (metric, row), or 1."""
-    passing = np.log1p(characters.passing_rate)
+    seconds = np.where(characters.increments, slot_seconds, 1)[:, None]
+    rate = characters.passing_rate * seconds
+    passing = np.log1p(rate)
     is_more = characters.counted[:, None] & (values > passing)
     if not is_more.any():
         return 1.0
     rates = np.expm1(np.where(is_more, values, 0.0))
-    haste: Cells = np.where(is_more, characters.passing_rate / np.where(is_more, rates, 1.0), 1.0)
+    haste: Cells = np.where(is_more, rate / np.where(is_more, rates, 1.0), 1.0)
     return haste
