@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 _KINDS = (Entity.GPU, Entity.NODE)
 SHARED = (About.CONGESTION, About.LOSSES, About.ROUND_TRIP, About.TEMPERATURE)
-"""What can come of a switch, a rack or a stage."""
+"""What can come of a switch or a rack."""
+OF_A_STAGE = (About.LOSSES, About.ROUND_TRIP)
+"""Stages do different work: how warm they are and how much they congest follows from that."""
 
 
 @dataclass(slots=True)
@@ -32,6 +34,7 @@ class DomainRows:
     """Domains of one kind as the rows of a window; whose rows are whose is found once."""
 
     domains: Mapping[str, Collection[NodeName]]
+    matters: tuple[About, ...] = SHARED
     _rows: tuple[EntityKey, ...] = field(init=False)
     _seated: dict[Entity, tuple[tuple[EntityKey, ...], NDArray[np.intp]]] = field(
         default_factory=dict
@@ -44,7 +47,7 @@ class DomainRows:
     def window(self, windows: Mapping[Entity, Window], slots: int) -> Window:
         """The newest slots of what can be shared: the median of the rows of a domain's nodes."""
         base = windows[Entity.GPU]
-        kept = {kind: shared_metrics(windows[kind].metrics) for kind in _KINDS}
+        kept = {kind: shared_metrics(windows[kind].metrics, self.matters) for kind in _KINDS}
         parts = [self._medians(windows[kind], kept[kind], slots) for kind in _KINDS]
         values = np.concatenate(parts, axis=1).T
         return Window(
@@ -76,16 +79,16 @@ class DomainRows:
         return seats
 
 
-def is_shared(metric: str) -> bool:
+def is_shared(metric: str, matters: tuple[About, ...] = SHARED) -> bool:
     """Whether the metric can tell of what nodes share."""
     character = character_of(metric)
-    return character is not None and character.about in SHARED
+    return character is not None and character.about in matters
 
 
-@lru_cache(maxsize=16)
-def shared_metrics(metrics: tuple[str, ...]) -> tuple[int, ...]:
+@lru_cache(maxsize=32)
+def shared_metrics(metrics: tuple[str, ...], matters: tuple[About, ...]) -> tuple[int, ...]:
     """Positions of those that can tell of what nodes share."""
-    return tuple(at for at, metric in enumerate(metrics) if is_shared(metric))
+    return tuple(at for at, metric in enumerate(metrics) if is_shared(metric, matters))
 
 
 def _seats(

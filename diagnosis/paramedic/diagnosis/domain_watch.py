@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from paramedic.diagnosis.departure import departure_of
-from paramedic.diagnosis.domain_rows import SHARED, DomainRows
+from paramedic.diagnosis.domain_rows import OF_A_STAGE, SHARED, DomainRows
 from paramedic.diagnosis.evidence import Evidence
 from paramedic.diagnosis.finding import FEWEST_MEMBERS
 from paramedic.diagnosis.grouping import Domain, DomainKind, Group
@@ -108,7 +108,9 @@ class DomainWatch:
     def _rows(self, kind: DomainKind, named: dict[str, frozenset[NodeName]]) -> DomainRows:
         """Those of the last slot, as long as they are the same."""
         known = self._domains.get(kind)
-        return known if known is not None and known.domains == named else DomainRows(named)
+        if known is not None and known.domains == named:
+            return known
+        return DomainRows(named, OF_A_STAGE if kind is DomainKind.STAGE else SHARED)
 
     def _of(self, nodes: Collection[NodeName]) -> Iterator[tuple[float, float]]:
         """Strength and calm slots of each domain that has any of the nodes."""

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 KINDS = (Entity.GPU, Entity.NODE)
 _MOSTLY = 0.7
+_STANDING_SECONDS = 60
+"""Whoever made the job stand shows it by then."""
 _OF_WORK = (Trouble.DEPARTED, Trouble.ALIVE)
 """One of these is enough to say that a node does not work as it should."""
 
@@ -114,6 +116,9 @@ class MachineWatch:
         second = self._weighed = windows[Entity.GPU].last_second
         if picture.is_past(second) or not picture.is_fit(second, self.settings):
             return
+        if self._has_stood(windows[Entity.GPU]):
+            self.departures.restart()
+            return
         if picture.stretch(second) > self._stretch:
             self._stretch = picture.stretch(second)
             self.departures.restart()
@@ -123,6 +128,11 @@ class MachineWatch:
         for departure in judged.departures:
             if not _is_victim(departure, docket, roles):
                 yield from self._accuse(departure, windows, picture, docket)
+
+    def _has_stood(self, gpus: Window) -> bool:
+        """Whether the job does nothing for so long that how machines idle says nothing of it."""
+        since = self.absences.motion.standing_since(gpus.slot_seconds)
+        return since is not None and gpus.last_second - since > _STANDING_SECONDS
 
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """How the evidence stands against each row of the node."""
