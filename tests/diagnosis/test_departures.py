@@ -196,11 +196,11 @@ def test_a_restart_forgets_evidence() -> None:
     watch = DepartureWatch(SOON)
     said: list[Departure] = []
     for second, windows in enumerate(replace(SMALL, faults=slow(3, 0.5, 1)).windows()):
-        if second == 52:
+        if second == 50:
             watch.restart()
             assert watch.suspicion() == {}
         said += watch.weigh(windows).departures
-    assert said[0].second - START >= 52 + 4
+    assert said[0].second - START >= 50 + 4
 
 
 @pytest.mark.long

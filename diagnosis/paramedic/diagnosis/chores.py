@@ -33,6 +33,8 @@ _BORNE_SECONDS = 9.0
 _LONGEST_SECONDS = 240
 """A host that is busier for longer has no chore."""
 _MOSTLY = 0.9
+_SOME = 0.3
+"""A chore takes memory as well, and whatever takes nothing else is none."""
 _SUSPECT = 1 / 3
 _TOGETHER_SECONDS = 12
 _OF_A_CHORE = (*OF_WORK, About.USAGE, About.DISK, About.CONGESTION)
@@ -64,7 +66,10 @@ class Chores:
         since = self._second - _REMEMBERED_SECONDS
         busy = [node for node, last in self._last.items() if last >= since]
         if departure.node in busy:
-            is_theirs = departure.share_of(*_OF_A_CHORE) >= _MOSTLY
+            is_theirs = departure.share_of(*_OF_A_CHORE) >= _MOSTLY or (
+                departure.share_of(*_OF_A_CHORE, About.FOOTPRINT) >= _MOSTLY
+                and departure.share_of(About.USAGE, About.DISK) >= _SOME
+            )
         else:
             is_theirs = departure.share_of(*OF_WORK) >= _MOSTLY and any(
                 _began_together(departure, standing.get(node)) for node in busy

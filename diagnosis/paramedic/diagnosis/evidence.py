@@ -256,7 +256,9 @@ class Evidence:
         others /= max(mean.shape[2] - 1, 1)
         others *= _CROWD
         total = np.subtract(added, _without(others, holes), out=added).sum(axis=1)
-        largest = self._level[:, None] / max(terms.least_slots, _FEWEST_SLOTS)
+        # An average shows what is over for as many slots more as it takes in.
+        least = max(terms.least_slots, _FEWEST_SLOTS) + terms.smoothing[:, 0] - 1
+        largest = self._level[:, None] / _full_slots(least, terms.forgetting_slots)
         gains: Cells = np.minimum(total - calm[:, 0], largest)
         return gains
 

@@ -124,10 +124,10 @@ class RankJudging:
 def is_whole(window: Window) -> bool:
     """Whether everybody who has told anything in this window has told of its newest slot."""
     here = window.observed.T[-1].any(axis=0)
+    if not here.any():  # nor of a window without rows, where all of none are here
+        return False
     if here.all():
         return True
-    if not here.any():
-        return False
     before = window.observed.T[-2].any(axis=0)
     if (before & ~here).any():  # which is most often so, and quickly seen
         return False
