@@ -11,7 +11,7 @@ import pytest
 from diagnosis.synthetic import JOB
 from paramedic.diagnosis.chores import Chores
 from paramedic.diagnosis.departure import Departure
-from paramedic.diagnosis.departures import NodeEvidence
+from paramedic.diagnosis.node_evidence import NodeEvidence
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
 from paramedic.models.departure.character import characters_of
 from paramedic.models.departure.model import Departures

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from paramedic.diagnosis.departure import Departure
-    from paramedic.diagnosis.departures import NodeEvidence
+    from paramedic.diagnosis.node_evidence import NodeEvidence
     from paramedic.ingest.contract import NodeName, Window
     from paramedic.models.departure.model import Departures
 
@@ -35,8 +35,6 @@ _LONGEST_SECONDS = 240
 _MOSTLY = 0.9
 _SOME = 0.3
 """A chore takes memory as well, and whatever takes nothing else is none."""
-_SUSPECT = 1 / 3
-_TOGETHER_SECONDS = 12
 _OF_A_CHORE = (*OF_WORK, About.USAGE, About.DISK, About.CONGESTION)
 """What a chore on the host can change."""
 
@@ -72,15 +70,7 @@ class Chores:
             )
         else:
             is_theirs = departure.share_of(*OF_WORK) >= _MOSTLY and any(
-                _began_together(departure, standing.get(node)) for node in busy
+                standing[node].began_about(departure.since) for node in busy if node in standing
             )
         is_short = departure.seconds < _LONGEST_SECONDS
         return is_theirs and is_short and lost_seconds(window, departure) < _BORNE_SECONDS
-
-
-def _began_together(departure: Departure, other: NodeEvidence | None) -> bool:
-    return (
-        other is not None
-        and other.strength >= _SUSPECT
-        and abs(other.since - departure.since) <= _TOGETHER_SECONDS
-    )

@@ -18,41 +18,28 @@ from paramedic.diagnosis.chores import Chores
 from paramedic.diagnosis.clock_shift import is_shifted
 from paramedic.diagnosis.departure import departure_of
 from paramedic.diagnosis.domain_watch import DomainWatch
-from paramedic.diagnosis.evidence import Evidence
 from paramedic.diagnosis.materiality import is_material
+from paramedic.diagnosis.node_evidence import SUSPECT, NodeEvidence
 from paramedic.diagnosis.rows_test import RowsTest
 from paramedic.diagnosis.separation import Picture, culprits
 from paramedic.diagnosis.step_period import step_seconds
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
-from paramedic.models.departure.model import DepartureConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from paramedic.diagnosis.departure import Departure
     from paramedic.diagnosis.domain_watch import Befallen
+    from paramedic.diagnosis.evidence import Evidence
     from paramedic.diagnosis.roles import JobRoles
     from paramedic.diagnosis.settings import DepartureSettings
     from paramedic.ingest.contract import Window
 
-_SUSPECT = 1 / 3
-"""A row with so much of the evidence that decides is suspected."""
 _STEADY_PACE = 1
 """The pace at which machines are told apart: less noise than the first, sooner than the last."""
 _ENOUGH_PEERS = 64
 _MOSTLY = 0.5
 _SLOTS_BETWEEN_LOOKS = 10
-_TOGETHER_SECONDS = 12
-"""Evidence that began no further apart may have one cause."""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeEvidence:
-    """The strongest of what speaks against a node."""
-
-    strength: float
-    """As a share of what decides."""
-    since: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +65,7 @@ class DepartureWatch:
     """Since when a node could have been accused and waits for the others of its domain."""
 
     def __post_init__(self) -> None:
-        config = DepartureConfig(smoothing_seconds=self.settings.smoothing_seconds)
-        paces = len(self.settings.smoothing_seconds)
-        self._tests = {
-            kind: RowsTest(config.build(), Evidence(paces)) for kind in (Entity.GPU, Entity.NODE)
-        }
+        self._tests = {kind: RowsTest.of(self.settings) for kind in (Entity.GPU, Entity.NODE)}
         self._domains = DomainWatch(self.settings)
 
     def restart(self) -> None:
@@ -105,7 +88,7 @@ class DepartureWatch:
             present = {row.node for kind in kinds for row in windows[kind].rows}
             self._domains.weigh(windows, roles.domains(present))
         befallen = self._domains.befallen(windows)
-        if not any((test.evidence.strength >= _SUSPECT).any() for test in self._tests.values()):
+        if not any((test.evidence.strength >= SUSPECT).any() for test in self._tests.values()):
             self._waiting.clear()
             return Judged((), befallen)
         standing = self.standings()
@@ -198,7 +181,7 @@ class DepartureWatch:
         hosts = test.hosts_of(window.rows)
         picture = Picture(test.slot.deviation[self._pace].T, hosts)
         suspected = [
-            at for at in range(len(hosts.seats)) if strength[hosts.members(at)].max() >= _SUSPECT
+            at for at in range(len(hosts.seats)) if strength[hosts.members(at)].max() >= SUSPECT
         ]
         found = culprits(map(picture.suspect, suspected), self.settings.victim_share)
         if len(found) > max(1.0, self.settings.largest_crowd_share * len(hosts.seats)):
@@ -241,8 +224,4 @@ class DepartureWatch:
 
 def _has_rival(one: Departure, standing: Mapping[NodeName, NodeEvidence]) -> bool:
     """Whether another node is suspected since about the same time."""
-    return any(
-        other.strength >= _SUSPECT and abs(other.since - one.since) <= _TOGETHER_SECONDS
-        for node, other in standing.items()
-        if node != one.node
-    )
+    return any(other.began_about(one.since) for node, other in standing.items() if node != one.node)

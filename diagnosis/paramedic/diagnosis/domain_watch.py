@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paramedic.diagnosis.departure import departure_of
 from paramedic.diagnosis.domain_rows import OF_A_STAGE, SHARED, DomainRows
-from paramedic.diagnosis.evidence import Evidence
 from paramedic.diagnosis.finding import FEWEST_MEMBERS
 from paramedic.diagnosis.grouping import Domain, DomainKind, Group
 from paramedic.diagnosis.rows_test import RowsTest
 from paramedic.models.departure.character import OF_WORK
-from paramedic.models.departure.model import DepartureConfig
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -54,11 +52,9 @@ class DomainWatch:
     """Those that can be compared."""
 
     def __post_init__(self) -> None:
-        config = DepartureConfig(smoothing_seconds=self.settings.smoothing_seconds)
-        paces = len(self.settings.smoothing_seconds)
         harmless = self.settings.group_harmless_seconds
         self._patient = replace(self.settings, harmless_seconds=harmless)
-        self._tests = {kind: RowsTest(config.build(), Evidence(paces)) for kind in DomainKind}
+        self._tests = {kind: RowsTest.of(self.settings) for kind in DomainKind}
 
     def restart(self) -> None:
         """Forget all evidence; what is known of the domains is kept."""

@@ -15,11 +15,10 @@ from paramedic.ingest.contract import EventKind, NodeName
 from paramedic.ingest.recordings.portrait import Portrait
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from paramedic.ingest.contract import Event, JobName
-    from paramedic.ingest.recordings.description import JobDescription
-
+    from paramedic.ingest.recordings.description import JobDescription, NodeRoles, RankRoles
 
 _NONE: frozenset[int] = frozenset()
 
@@ -95,34 +94,31 @@ class JobRoles:
 
 def _stages(description: JobDescription) -> dict[NodeName, int]:
     """The stage of each node that has one."""
-    of_ranks: dict[NodeName, set[int]] = {}
-    for rank in description.ranks:
-        if rank.pipeline_stage is not None:
-            of_ranks.setdefault(rank.node, set()).add(rank.pipeline_stage)
-    own = {
-        node.name: {node.pipeline_stage}
-        for node in description.nodes
-        if node.pipeline_stage is not None
-    }
-    told = {**own, **of_ranks}
+    told = _told(description, lambda one: one.pipeline_stage)
     return {node: next(iter(stages)) for node, stages in told.items() if len(stages) == 1}
 
 
 def _copies(description: JobDescription) -> dict[NodeName, frozenset[int]]:
-    """The data ranks that each node works for; of its own word where its ranks say nothing."""
-    of_ranks: dict[NodeName, set[int]] = {}
-    for rank in description.ranks:
-        if rank.data_rank is not None:
-            of_ranks.setdefault(rank.node, set()).add(rank.data_rank)
-    own = {node.name: {node.data_rank} for node in description.nodes if node.data_rank is not None}
+    """Which copies of the model, or exchanges of experts, each node takes part in."""
     # The experts of one exchange lie with consecutive data ranks, as Megatron-LM places them.
     experts = {one.expert_group for one in description.nodes}
     experts |= {one.expert_group for one in description.ranks}
     together = max(len(experts - {None}), 1)
-    return {
-        node: frozenset(copy // together for copy in copies)
-        for node, copies in {**own, **of_ranks}.items()
-    }
+    told = _told(description, lambda one: one.data_rank)
+    return {node: frozenset(copy // together for copy in told[node]) for node in told}
+
+
+def _told(
+    description: JobDescription, role: Callable[[NodeRoles | RankRoles], int | None]
+) -> dict[NodeName, set[int]]:
+    """A role of each node's processes; of its own word where its ranks say nothing."""
+    of_ranks: dict[NodeName, set[int]] = {}
+    for rank in description.ranks:
+        value = role(rank)
+        if value is not None:
+            of_ranks.setdefault(rank.node, set()).add(value)
+    own = {node.name: {value} for node in description.nodes if (value := role(node)) is not None}
+    return {**own, **of_ranks}
 
 
 def _domains(

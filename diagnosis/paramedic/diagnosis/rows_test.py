@@ -11,6 +11,7 @@ import numpy as np
 from paramedic.diagnosis.evidence import Evidence, Terms, level_nats
 from paramedic.models.circles import Circles
 from paramedic.models.departure.character import telling
+from paramedic.models.departure.model import DepartureConfig
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Sequence
@@ -62,6 +63,12 @@ class RowsTest:
     _roles: _Seating = field(default_factory=_Seating)
     _agreed: tuple[tuple[object, ...], Terms] | None = None
     """What the newest slot was judged by, and what that came of."""
+
+    @classmethod
+    def of(cls, settings: DepartureSettings) -> RowsTest:
+        """A test that has seen nothing yet."""
+        paces = settings.smoothing_seconds
+        return cls(DepartureConfig(smoothing_seconds=paces).build(), Evidence(len(paces)))
 
     def restart(self) -> None:
         """Forget all evidence: nothing of before speaks of now."""
