@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from paramedic.ingest.contract import NodeName
 from paramedic.ingest.sources.port import NodeFact, RawPage, Source
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 60.0
 Silence = tuple[str, NodeName | None, str]
 
 

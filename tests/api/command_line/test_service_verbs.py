@@ -23,7 +23,7 @@ from paramedic.ingest.contract import Event, EventKind, JobName, Start, Topic
 from paramedic.remediation.store.store import open_store
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 def call(folder: Path, *arguments: str) -> tuple[int, str, str]:

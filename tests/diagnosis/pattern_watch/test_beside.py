@@ -14,7 +14,7 @@ from paramedic.diagnosis.pattern_watch.feed import JobFeed
 from paramedic.diagnosis.pattern_watch.serving import ModelAccess
 from paramedic.diagnosis.pattern_watch.watch import PatternWatch, PatternWatchConfig
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 60.0
 
 
 def full(watch: PatternWatch) -> JobFeed:

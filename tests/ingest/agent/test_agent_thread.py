@@ -30,7 +30,7 @@ from paramedic.ingest.contract import (
 
 pytestmark = pytest.mark.connected
 JOB = JobName("job")
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 60.0
 BURN = "while True: pass"
 SLEEP = "import time; time.sleep(600)"
 PARENT = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN!r}])"

@@ -29,7 +29,7 @@ from paramedic.ingest.contract import (
 )
 from servers.arrivals import arrivals
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 60.0
 
 
 @pytest.fixture

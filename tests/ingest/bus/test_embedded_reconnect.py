@@ -21,7 +21,7 @@ from paramedic.ingest.contract import BusUnavailableError, Start, Topic
 
 HERE = Path(__file__).parent
 IMPATIENT = Timing(Patience(connect_seconds=0.05, reconnect_seconds=0.1, retry_seconds=0.01))
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 @contextmanager

@@ -23,7 +23,8 @@ from servers.kafka_broker import kafka_broker
 
 pytestmark = pytest.mark.connected
 HERE = Path(__file__).parent
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
+"""The development broker takes 5 s for every forming of a group."""
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from servers.scripted_kafka import (
     scripted_kafka,
 )
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 60.0
 EVENTS = "paramedic.events.v1"
 
 
