@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
+import shutil
 import threading
 from pathlib import Path
 
@@ -12,11 +14,24 @@ import pytest
 
 from paramedic.api.command_line.dispatch import dispatch
 from paramedic.api.command_line.surroundings import Surroundings
-from paramedic.api.wiring.errors import PreflightError
-from paramedic.api.wiring.simulate import ClusterWanted, FaultWanted, Serving, serve_until
+from paramedic.api.wiring.errors import OutputError, PreflightError
+from paramedic.api.wiring.simulate import (
+    ClusterWanted,
+    FaultWanted,
+    Progress,
+    Serving,
+    record,
+    serve_until,
+    what_is_left_told,
+)
+from paramedic.ingest.recordings.errors import RecordingWriteError
+from paramedic.ingest.recordings.reading import open_recording
+from paramedic.ingest.synthetic.cluster import SyntheticCluster
 from paramedic.ingest.synthetic.faults.catalogue import FAULTS
+from paramedic.ingest.synthetic.recording import record as record_cluster
 
 TINY = ("--nodes", "2", "--gpus", "2")
+PROGRESS = Progress(2, io.StringIO(), float)
 HURT = ("--fault", "tensor_loss", "--fault-node", "node-0002", "--fault-gpu", "1")
 
 
@@ -94,6 +109,66 @@ def test_a_second_recording_in_the_same_folder_is_refused(tmp_path: Path) -> Non
     code, _output, errors = told([*arguments, "--labels", str(tmp_path / "2.json")], tmp_path)
     assert code == 2
     assert "holds a recording already" in errors
+
+
+def test_a_second_recording_beside_the_first_is_told_of_its_labels_before_anything_else(
+    tmp_path: Path,
+) -> None:
+    arguments = [*TINY, "--seconds", "1", "--record"]
+    assert told([*arguments, str(tmp_path / "a")], tmp_path)[0] == 0
+    code, output, errors = told([*arguments, str(tmp_path / "b")], tmp_path)
+    assert (code, output) == (2, "")
+    assert errors == (
+        f"paramedic: {tmp_path}/labels.json exists, and labels are never written over: name"
+        f" another file with --labels FILE, such as --labels {tmp_path}/b.labels.json\n"
+    )
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_folder_that_is_no_utf_8_can_be_recorded_into(tmp_path: Path) -> None:
+    folder = str(tmp_path / os.fsdecode(b"r\xff"))
+    code, output, _errors = told([*TINY, "--seconds", "2", "--record", folder], tmp_path)
+    assert code == 0
+    assert json.loads(output)["recording"] == folder
+
+
+class Impatient(io.StringIO):
+    """Presses Ctrl-C when the recording has been announced and a second is there."""
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if "of 2 s recorded" in text:
+            raise KeyboardInterrupt
+        return written
+
+
+def test_whoever_interrupts_learns_that_the_recording_is_partial(tmp_path: Path) -> None:
+    err, wanted = Impatient(), ClusterWanted(nodes=2, gpus=2, stages=1)
+    with pytest.raises(KeyboardInterrupt):
+        record(wanted, tmp_path / "r", tmp_path / "l.json", 2, io.StringIO(), err)
+    assert err.getvalue().splitlines()[-1] == (
+        f"paramedic: {tmp_path}/r is a partial recording, broken off after 2 of 2 s; replay reads"
+        f" what is there; to record all of it, remove it and {tmp_path}/l.json first"
+    )
+    assert open_recording(tmp_path / "r").rows > 0
+
+
+def test_on_a_full_disk_it_is_said_what_is_left_and_what_helps(tmp_path: Path) -> None:
+    def full(_done: int) -> None:
+        raise RecordingWriteError("r cannot be written: full", "make room")
+
+    folder, labels, err = tmp_path / "r", tmp_path / "l.json", io.StringIO()
+    with pytest.raises(OutputError) as refused, what_is_left_told(folder, labels, PROGRESS, err):
+        record_cluster(SyntheticCluster(ClusterWanted(nodes=2, gpus=2, stages=1).config()),
+                       folder, labels, 2, progress=full)  # fmt: skip
+    assert str(refused.value) == (
+        f"r cannot be written: full: make room; what was written is left in {folder} and {labels}:"
+        " remove it before the next try"
+    )
+    with pytest.raises(RecordingWriteError), what_is_left_told(folder, labels, PROGRESS, err):
+        labels.unlink()
+        shutil.rmtree(folder)
+        full(0)
 
 
 def test_labels_that_cannot_be_written_leave_nothing_behind(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def refused(folder: Path, *arguments: str) -> str:
     return err.getvalue()
 
 
-@given(st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)), ZONES)  # noqa: DTZ001
+@given(st.datetimes(datetime(1970, 1, 1), datetime(2261, 12, 31)), ZONES)  # noqa: DTZ001
 def test_a_moment_keeps_its_zone_and_is_utc_without_one(moment: datetime, zone: timezone) -> None:
     assert flags.moment(moment.isoformat()) == moment.replace(tzinfo=UTC)
     assert flags.moment(moment.replace(tzinfo=zone).isoformat()) == moment.replace(tzinfo=zone)
@@ -50,6 +50,12 @@ def test_a_moment_may_be_written_in_several_ways(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "yesterday", "00:10", "1767225600", "2026-13-01"])
 def test_a_moment_that_is_none_is_shown_how_one_looks(text: str) -> None:
     with pytest.raises(ArgumentTypeError, match=r"is no time such as 2026-01-01T00:10:00Z"):
+        flags.moment(text)
+
+
+@pytest.mark.parametrize("text", ["0001-01-01", "1969-12-31T23:59:59Z", "2262-01-01"])
+def test_a_moment_of_another_age_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="the year must be from 1970 to 2261"):
         flags.moment(text)
 
 

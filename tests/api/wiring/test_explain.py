@@ -96,6 +96,9 @@ def test_a_node_is_explained_at_a_moment_and_at_the_end(place: Path, told: Verdi
     assert found["at"] == "2026-05-28T20:27:25Z"
 
 
+SPAN = "it begins at 2026-05-28T20:26:40Z and ends at 2026-05-28T20:27:25Z: name a moment"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -103,6 +106,8 @@ def test_a_node_is_explained_at_a_moment_and_at_the_end(place: Path, told: Verdi
         ([UNKNOWN, "--verdicts", "v.jsonl"], f"v.jsonl: no verdict {UNKNOWN}; there are "),
         (["node-9", "--recording", "r"], "no telemetry of a node 'node-9': it has node-0000, "),
         (["node-0001", "--recording", "r", "--at", "2026-01-01"], "begins only at 2026-05-28T20:2"),
+        (["node-0001", "--recording", "r", "--at", "2026-05-29"], f"has ended by then: {SPAN}"),
+        (["node-0001", "--recording", "run", "--at", "2026-05-29"], "holds no telemetry from"),
         (["node-0001", "--recording", "run", "--job", "x"], "holds nothing of job x"),
     ],
 )
@@ -139,7 +144,7 @@ def test_a_figure_that_cannot_be_written_is_one_line(place: Path, told: Verdict)
     asked = ("--verdicts", "v.jsonl", "--recording", "r", "--figure", "nowhere/f.svg")
     code, _out, err = called(place, told.id, *asked, "--figure-only")
     assert code == 2
-    assert "cannot be written (No such file or directory): name another file" in err
+    assert "cannot be written (No such file or directory), and nothing of it is left: name" in err
 
 
 def test_settings_move_what_would_decide(place: Path) -> None:

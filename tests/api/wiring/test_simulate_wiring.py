@@ -76,7 +76,7 @@ def test_a_fault_ends_so_long_after_its_onset_or_stays() -> None:
 
 def test_progress_is_told_every_two_seconds_and_at_the_end() -> None:
     now, said = [100.0], io.StringIO()
-    progress = wiring._Progress(6, said, lambda: now[0])
+    progress = wiring.Progress(6, said, lambda: now[0])
     for done in range(1, 7):
         now[0] += 0.9
         progress(done)
@@ -91,6 +91,8 @@ def test_what_breaks_is_said_in_words() -> None:
     fault = FaultWanted("tensor_loss", "node-0002")
     hurt = SyntheticCluster(ClusterWanted(nodes=4, gpus=2, stages=1, fault=fault).config())
     assert wiring._words(calm) == "4 nodes × 2 GPUs (nothing breaks)"
+    lone = SyntheticCluster(ClusterWanted(nodes=1, gpus=1, stages=1).config())
+    assert wiring._words(lone) == "1 node × 1 GPU (nothing breaks)"
     assert wiring._words(hurt) == "4 nodes × 2 GPUs (tensor_loss at node-0002)"
 
 

@@ -13,6 +13,8 @@ from typing import Any, Protocol, TypeVar
 Request = TypeVar("Request")
 
 _HIGHEST_PORT = 65535
+_YEARS = range(1970, 2262)
+"""What is told in nanoseconds ends then."""
 
 
 class TakesFlags(Protocol):
@@ -99,4 +101,6 @@ def moment(text: str) -> datetime:
         given = datetime.fromisoformat(text)
     except ValueError as error:
         raise ArgumentTypeError(f"{text!r} is no time such as 2026-01-01T00:10:00Z") from error
+    if given.year not in _YEARS:
+        raise ArgumentTypeError(f"{text!r}: the year must be from {_YEARS[0]} to {_YEARS[-1]}")
     return given if given.tzinfo is not None else given.replace(tzinfo=UTC)

@@ -86,7 +86,7 @@ def explain_verdict(
 
 
 def draw_verdict(request: ExplainRequest, stderr: TextIO) -> int:
-    """Only draw a verdict that was told. Raises InputError, PreflightError or RecordingError."""
+    """Only draw a verdict that was told. Raises InputError, OutputError or RecordingError."""
     verdict = _given(request)[-1]
     excerpt = Excerpt(request.job or verdict.job, verdict.onset, verdict.detected_at, _DRAWN)
     if request.recording is None or request.figure is None:
@@ -185,15 +185,19 @@ def _require_node(node: NodeName, recording: Recording, folder: Path) -> None:
 
 
 def _moment_in(recording: Recording, at: datetime | None, folder: Path) -> datetime:
-    """The moment that was asked for, or the end."""
+    """The moment that was asked for, or the end. Raises InputError for one that is not in it."""
     seconds = recording.seconds
-    first, last = (datetime.fromtimestamp(one, UTC) for one in (seconds.start, seconds.stop))
-    if at is not None and not first <= at:
+    ends = seconds.stop if at is None else recording.ends
+    first, last = (datetime.fromtimestamp(one, UTC) for one in (seconds.start, ends))
+    if at is None:
+        return last
+    if not first <= at <= last:
+        where = "begins only" if at < first else "has ended by then: it begins"
         raise InputError(
-            f"--at {format_time(at)}: {folder} begins only at {format_time(first)}"
-            f" and ends at {format_time(last)}"
+            f"--at {format_time(at)}: {folder} {where} at {format_time(first)} and ends at"
+            f" {format_time(last)}: name a moment in between, or leave --at out for its end"
         )
-    return last if at is None else min(at, last)
+    return at
 
 
 def _until(at: datetime, moments: Iterable[Moment]) -> Iterator[Moment]:

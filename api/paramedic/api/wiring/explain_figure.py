@@ -7,11 +7,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from paramedic.api.wiring.errors import PreflightError
+from paramedic.api.wiring.errors import OutputError
 from paramedic.api.wiring.telling import say
 from paramedic.diagnosis.explanation.curves import CurveReader
 from paramedic.diagnosis.explanation.depicting import depiction_of
 from paramedic.ingest.contract import TelemetryBatch
+from paramedic.ingest.drafts import reason_of, remedy_for, write_bytes
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Verdict
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 
 
 def draw_figure(path: Path, verdict: Verdict, recording: Recording, stderr: TextIO) -> None:
-    """Write the figure. Raises PreflightError when the file cannot be written."""
+    """Write the figure. Raises OutputError when the file cannot be written."""
     drawn = figure_of(verdict, recording, path.suffix.removeprefix(".").lower())
     try:
-        path.write_bytes(drawn)
+        write_bytes(path, drawn)
     except OSError as error:
-        raise PreflightError(
-            f"--figure {path} cannot be written ({error.strerror}): name another file"
+        raise OutputError(
+            f"--figure {path} cannot be written ({reason_of(error)}), and nothing of it is left:"
+            f" {remedy_for(error, 'name another file')}"
         ) from error
     say(stderr, f"the figure is in {path}")
 

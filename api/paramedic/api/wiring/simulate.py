@@ -6,15 +6,19 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from paramedic.api.wiring.errors import PreflightError
+from paramedic.api.wiring.errors import OutputError, PreflightError
 from paramedic.api.wiring.stopping import stop_on_signals
-from paramedic.api.wiring.telling import tell
+from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.wording import counted
 from paramedic.ingest.contract import JobName, NodeName
+from paramedic.ingest.drafts import reason_of, remedy_for, write_text
+from paramedic.ingest.recordings.errors import RecordingWriteError
 
 if TYPE_CHECKING:
     from paramedic.ingest.synthetic.cluster import SyntheticCluster
@@ -127,7 +131,7 @@ async def serve_until(
     async with serving(pages, nodes, how.port, how.port_per_node) as addresses:
         _write_files(addresses, how)
         tell(stdout, json.dumps(summary(wanted.job, addresses)) + "\n")
-        tell(stderr, f"paramedic: {_words(cluster)} at {addresses[0].gpu_url} and so on\n")
+        say(stderr, f"{_words(cluster)} at {addresses[0].gpu_url} and so on")
         await asyncio.to_thread(stop.wait, how.seconds)
 
 
@@ -141,21 +145,61 @@ def record(
 ) -> int:
     """Write a recording, and beside it what is broken.
 
-    Raises SyntheticError or RecordingError, and PreflightError, before anything is there, when the
-    labels cannot be written.
+    Raises SyntheticError or RecordingError, and PreflightError, before anything is told or there,
+    when the folder or the labels are there already, or the labels cannot be written.
     """
     from paramedic.ingest.synthetic import recording
     from paramedic.ingest.synthetic.cluster import SyntheticCluster
 
     cluster = SyntheticCluster(wanted.config())
     beside = folder.resolve().parent / "labels.json" if labels is None else labels
+    _require_unused(beside, folder)
     _require_writable(beside, folder)
-    tell(stderr, f"paramedic: recording {seconds} s of {_words(cluster)}\n")
-    progress = _Progress(seconds, stderr, time.monotonic)
-    recording.record(cluster, folder, beside, seconds, wanted.age_seconds, progress)
+    say(stderr, f"recording {seconds} s of {_words(cluster)}")
+    progress = Progress(seconds, stderr, time.monotonic)
+    with what_is_left_told(folder, beside, progress, stderr):
+        recording.record(cluster, folder, beside, seconds, wanted.age_seconds, progress)
     done = {"job": wanted.job, "recording": str(folder), "labels": str(beside), "seconds": seconds}
     tell(stdout, json.dumps(done) + "\n")
     return 0
+
+
+def _require_unused(labels: Path, folder: Path) -> None:
+    from paramedic.ingest.recordings.writing import require_unused
+
+    require_unused(folder)
+    if labels.exists():
+        own = labels.with_name(f"{folder.resolve().name}.labels.json")
+        such = "" if own.exists() else f", such as --labels {own}"
+        raise PreflightError(
+            f"{labels} exists, and labels are never written over: name another file with --labels"
+            f" FILE{such}"
+        )
+
+
+@contextmanager
+def what_is_left_told(
+    folder: Path, labels: Path, progress: Progress, stderr: TextIO
+) -> Iterator[None]:
+    """Whoever is interrupted, or finds the disk full, learns what is there and what it is worth."""
+    try:
+        yield
+    except RecordingWriteError as error:
+        left = [str(one) for one in (folder, labels) if one.exists()]
+        if not left:
+            raise
+        raise OutputError(
+            f"{error}; what was written is left in {' and '.join(left)}: remove it before the next"
+            " try"
+        ) from error
+    except KeyboardInterrupt:
+        say(
+            stderr,
+            f"{folder} is a partial recording, broken off after {progress.done} of"
+            f" {progress.seconds} s; replay reads what is there; to record all of it, remove it"
+            f" and {labels} first",
+        )
+        raise
 
 
 def _require_writable(labels: Path, folder: Path) -> None:
@@ -169,24 +213,25 @@ def _require_writable(labels: Path, folder: Path) -> None:
         labels.unlink()
     except OSError as error:
         raise PreflightError(
-            f"--labels {labels} cannot be written ({error.strerror}): name another file"
+            f"--labels {labels} cannot be written ({reason_of(error)}):"
+            f" {remedy_for(error, 'name another file')}"
         ) from error
 
 
-class _Progress:
+class Progress:
     """Says now and then how far a recording has come."""
 
     def __init__(self, seconds: int, stderr: TextIO, clock: Callable[[], float]) -> None:
-        self._seconds = seconds
+        self.seconds, self.done = seconds, 0
         self._stderr = stderr
         self._clock = clock
         self._told = clock()
 
     def __call__(self, done: int) -> None:
-        now = self._clock()
-        if now - self._told >= _TELL_EVERY_SECONDS or done == self._seconds:
+        self.done, now = done, self._clock()
+        if now - self._told >= _TELL_EVERY_SECONDS or done == self.seconds:
             self._told = now
-            tell(self._stderr, f"paramedic: {done} of {self._seconds} s recorded\n")
+            say(self._stderr, f"{done} of {self.seconds} s recorded")
 
 
 def _plan(fault: FaultWanted, age_seconds: int) -> FaultPlan:
@@ -206,7 +251,7 @@ def _plan(fault: FaultWanted, age_seconds: int) -> FaultPlan:
 def _words(cluster: SyntheticCluster) -> str:
     shape, faults = cluster.config.shape, cluster.config.faults
     hurt = ", ".join(f"{plan.kind} at {plan.node}" for plan in faults) or "nothing breaks"
-    return f"{shape.nodes} nodes × {shape.gpus} GPUs ({hurt})"
+    return f"{counted(shape.nodes, 'node')} × {counted(shape.gpus, 'GPU')} ({hurt})"
 
 
 def _write_files(addresses: list[NodeAddress], how: Serving) -> None:
@@ -222,6 +267,9 @@ def _write_files(addresses: list[NodeAddress], how: Serving) -> None:
 
 def _write(file: Path, text: str) -> None:
     try:
-        file.write_text(text, encoding="utf-8")
+        write_text(file, text)
     except OSError as error:
-        raise PreflightError(f"{file} cannot be written: {error.strerror}") from error
+        raise PreflightError(
+            f"{file} cannot be written: {reason_of(error)}:"
+            f" {remedy_for(error, 'name another file')}"
+        ) from error

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from paramedic.ingest.contract import Entity
 from paramedic.ingest.recordings.errors import RecordingFormatError
@@ -19,6 +18,7 @@ from paramedic.ingest.recordings.layout import (
     TIMESTAMP,
     key_columns,
 )
+from paramedic.ingest.recordings.parquet_files import schema_of
 
 _PANDAS_INDEX = "__index_level_"
 
@@ -54,7 +54,7 @@ def columns_of(path: Path, entity: Entity) -> FileColumns:
 
 def _schema(path: Path) -> pa.Schema:
     try:
-        return pq.read_schema(path)
+        return schema_of(path)
     except (pa.ArrowException, OSError) as error:
         raise RecordingFormatError(
             f"{path} is no Parquet file, or a part of one ({reason_of(error)}): copy it again, or"

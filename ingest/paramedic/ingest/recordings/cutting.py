@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from paramedic.ingest.contract import Entity, EventKind, JobName, format_time
 from paramedic.ingest.recordings.columns_of_file import reason_of
@@ -21,6 +20,7 @@ from paramedic.ingest.recordings.inspection import DAMAGED
 from paramedic.ingest.recordings.joining import join
 from paramedic.ingest.recordings.layout import TIMESTAMP, files_of, whole_file
 from paramedic.ingest.recordings.moment import MICROSECONDS
+from paramedic.ingest.recordings.parquet_files import metadata_of
 from paramedic.ingest.recordings.ring import segments
 from paramedic.ingest.recordings.writing import RecordingWriter, told
 
@@ -107,7 +107,7 @@ def _overlapping(folder: Path, entity: Entity, stretch: Stretch) -> list[Path]:
 
 def _span(path: Path) -> tuple[datetime, datetime] | None:
     """The first and last time in a file; None where it does not tell."""
-    metadata = pq.read_metadata(path)
+    metadata = metadata_of(path)
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     at = metadata.schema.names.index(TIMESTAMP)
     statistics = [group.column(at).statistics for group in groups]

@@ -23,6 +23,11 @@ class RecordingExistsError(RecordingError):
 class RecordingWriteError(RecordingError):
     """The recording cannot be written where it was told to."""
 
+    def __init__(self, what: str, remedy: str = "name another folder") -> None:
+        """`what` cannot be written and why, and what helps."""
+        super().__init__(f"{what}: {remedy}")
+        self.what = what
+
 
 class RecordingFormatError(RecordingError):
     """The folder is no recording, or a file of it cannot be used; says which, where and why."""

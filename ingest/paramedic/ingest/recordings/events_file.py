@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,7 +52,7 @@ class EventsFile:
             before = file.tell()
             if file.write(lines) != len(lines):
                 file.truncate(before)
-                raise OSError(f"{self._path.name} takes no more lines: the disk is full")
+                raise OSError(errno.ENOSPC, f"{self._path.name} takes no more lines")
 
 
 def line_of(event: Event, arrived: float | None) -> bytes:

@@ -19,6 +19,7 @@ from paramedic.ingest.contract import Entity
 from paramedic.ingest.recordings.columns_of_file import FileColumns, columns_of, reason_of
 from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.layout import files_of
+from paramedic.ingest.recordings.parquet_files import reading
 from paramedic.ingest.recordings.row_group import Keys, keys_of
 
 DAMAGED = (pa.ArrowException, OSError, UnicodeDecodeError)
@@ -91,7 +92,7 @@ def _row_groups(
 ) -> Iterator[tuple[pa.Table, int, int]]:
     """The keys of each row group, with its number and first row; all its columns were decoded."""
     first_row = 0
-    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+    with reading(path) as file:
         for number in range(file.num_row_groups):
             table = _decoded(file, path, number, columns, findings)
             yield table, number, first_row

@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from paramedic.ingest.recordings.layout import ROWS_A_GROUP, draft_of
+from paramedic.ingest.drafts import appearing
+from paramedic.ingest.recordings.layout import ROWS_A_GROUP
+from paramedic.ingest.recordings.parquet_files import reading, schema_of, writing
 
 Keep = Callable[[pa.Table], pa.Table]
 
 
 def write_whole(table: pa.Table, path: Path) -> None:
     """Write a file at once: it is there whole or not at all. Raises OSError."""
-    _in_place(path, lambda draft: _write(draft, table.schema, [table]))
+    with appearing(path) as draft:
+        _write(draft, table.schema, [table])
 
 
 def join(
@@ -29,7 +31,7 @@ def join(
     Returns how many rows it has. Raises OSError, or pyarrow's errors for a source that is damaged.
     """
     schema = pa.unify_schemas(
-        [pq.read_schema(source).remove_metadata() for source in sources],
+        [schema_of(source).remove_metadata() for source in sources],
         promote_options="permissive",
     ).with_metadata(metadata)
     written = 0
@@ -40,7 +42,8 @@ def join(
             written += group.num_rows
             yield group
 
-    _in_place(whole, lambda draft: _write(draft, schema, counted()))
+    with appearing(whole) as draft:
+        _write(draft, schema, counted())
     return written
 
 
@@ -56,7 +59,7 @@ def _groups(sources: Sequence[Path], schema: pa.Schema, keep: Keep) -> Iterator[
     """Row groups of a good size, each from one or more small ones."""
     held: list[pa.Table] = []
     for source in sources:
-        with pq.ParquetFile(source, page_checksum_verification=True) as file:
+        with reading(source) as file:
             for number in range(file.num_row_groups):
                 held.append(fitted(keep(file.read_row_group(number, use_threads=False)), schema))
                 if sum(one.num_rows for one in held) >= ROWS_A_GROUP:
@@ -67,16 +70,6 @@ def _groups(sources: Sequence[Path], schema: pa.Schema, keep: Keep) -> Iterator[
 
 
 def _write(path: Path, schema: pa.Schema, groups: Sequence[pa.Table] | Iterator[pa.Table]) -> None:
-    with pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True) as writer:
+    with writing(path, schema) as writer:
         for group in groups:
             writer.write_table(group)
-
-
-def _in_place(path: Path, write: Callable[[Path], None]) -> None:
-    draft = draft_of(path)
-    try:
-        write(draft)
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise

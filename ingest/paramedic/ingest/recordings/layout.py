@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from paramedic.ingest.contract import Entity
+from paramedic.ingest.recordings.parquet_files import metadata_of
 
 EVENTS_FILE = "events.jsonl"
 PARTS_FOLDER = "parts"
@@ -37,11 +36,6 @@ def whole_file(folder: Path, entity: Entity) -> Path:
 def part_file(folder: Path, entity: Entity, number: int) -> Path:
     """A part of what is being written."""
     return folder / PARTS_FOLDER / f"{entity.value}-{number:06d}.parquet"
-
-
-def draft_of(path: Path) -> Path:
-    """Where a file is written before it gets its name; nobody reads it there."""
-    return path.with_name(f".{path.name}.draft")
 
 
 def key_columns(entity: Entity) -> tuple[str, ...]:
@@ -72,7 +66,7 @@ def parts_of(folder: Path, entity: Entity) -> list[tuple[int, Path]]:
 
 def held_parts(whole: Path) -> int:
     """How many parts have become this file; 0 for one that was never in parts."""
-    metadata = pq.read_metadata(whole).metadata or {}
+    metadata = metadata_of(whole).metadata or {}
     number = metadata.get(_HELD_PARTS, b"0")
     return int(number) if number.isdigit() else 0
 

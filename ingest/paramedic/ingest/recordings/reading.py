@@ -20,7 +20,7 @@ from paramedic.ingest.recordings.description_reading import read_description
 from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.events_reading import RecordedEvents, read_events
 from paramedic.ingest.recordings.inspection import Findings, Unit, inspect
-from paramedic.ingest.recordings.moment import Moment
+from paramedic.ingest.recordings.moment import MICROSECONDS, Moment
 from paramedic.ingest.recordings.rows import RowReader
 from paramedic.ingest.some_names import some_names
 
@@ -65,6 +65,12 @@ class Recording:
         firsts = [f.first_second for f in self._findings.values() if f.first_second is not None]
         lasts = [f.last_second for f in self._findings.values() if f.last_second is not None]
         return range(min(firsts), max(lasts) + 1) if firsts else range(0)
+
+    @property
+    def ends(self) -> int:
+        """The Unix second at which telemetry and events have been told."""
+        heard = (one.arrived // MICROSECONDS + 1 for one in self._events.events[-1:])
+        return max(self.seconds.stop, *heard, 0)
 
     @property
     def nodes(self) -> frozenset[NodeName]:

@@ -88,7 +88,7 @@ class Recorder:
         except RecordingWriteError as error:
             if self._trouble is None:
                 self._tell(
-                    f"{error}; what is there stays, and recording goes on when there is room"
+                    f"{error.what}; what is there stays, and recording goes on when there is room"
                 )
             self._trouble = str(error)
             return False

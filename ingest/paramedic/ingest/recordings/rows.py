@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from paramedic.ingest.contract import Entity
 from paramedic.ingest.recordings.inspection import Unit
+from paramedic.ingest.recordings.parquet_files import reading
 from paramedic.ingest.recordings.row_group import Whole, keys_of, values_of
 
 
@@ -82,7 +82,7 @@ class RowReader:
     def read(self, unit: Unit) -> Rows:
         """The rows of a row group."""
         wanted = [*unit.columns.keys, *(m for m in unit.columns.metrics if m in self._metrics)]
-        with pq.ParquetFile(unit.path, page_checksum_verification=True) as file:
+        with reading(unit.path) as file:
             table = file.read_row_group(unit.number, wanted, use_threads=False)
         keys = keys_of(table, self._entity, unit.path, unit.first_row)
         places = np.array([self._node_places[name] for name in keys.nodes], np.int64)

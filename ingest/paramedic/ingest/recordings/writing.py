@@ -13,12 +13,13 @@ from types import TracebackType
 from typing import Self
 
 from paramedic.ingest.contract import Entity, Event, NodeName, TelemetryBatch
+from paramedic.ingest.drafts import reason_of, remedy_for, write_text
 from paramedic.ingest.recordings.columns import EntityFile, WritePart
 from paramedic.ingest.recordings.description import JOB_FILE, JobDescription
 from paramedic.ingest.recordings.errors import RecordingExistsError, RecordingWriteError
 from paramedic.ingest.recordings.events_file import EventsFile
 from paramedic.ingest.recordings.joining import write_whole
-from paramedic.ingest.recordings.layout import EVENTS_FILE, PARTS_FOLDER, ROWS_A_GROUP, draft_of
+from paramedic.ingest.recordings.layout import EVENTS_FILE, PARTS_FOLDER, ROWS_A_GROUP, whole_file
 
 Arrived = float | Mapping[NodeName, float] | None
 """Unix seconds at which a batch arrived, or each node's part of it; None: not known."""
@@ -44,10 +45,7 @@ class RecordingWriter:
         self._entities = {one: EntityFile(folder, one, rows_a_group, write_part) for one in Entity}
         self._events = EventsFile(folder / EVENTS_FILE)
         with told(folder):
-            if (folder / JOB_FILE).exists():
-                raise RecordingExistsError(
-                    f"{folder} holds a recording already: name another folder"
-                )
+            require_unused(folder)
             (folder / PARTS_FOLDER).mkdir(parents=True, exist_ok=True)
             (folder / EVENTS_FILE).touch()
         self.describe(job)
@@ -56,8 +54,7 @@ class RecordingWriter:
         """Say anew what the job is like: it grew, or its roles became known."""
         path = self._folder / JOB_FILE
         with told(self._folder):
-            draft_of(path).write_text(job.to_json() + "\n", encoding="utf-8")
-            draft_of(path).replace(path)
+            write_text(path, job.to_json() + "\n")
 
     def append(self, batch: TelemetryBatch, arrived: Arrived = None) -> None:
         """Add a batch; any order, any metrics."""
@@ -133,6 +130,24 @@ class RecordingWriter:
         self.close()
 
 
+def require_unused(folder: Path) -> None:
+    """Raises RecordingExistsError when the folder holds a recording, or a part of one.
+
+    An empty file of events is what a start on a full disk leaves.
+    """
+    names = (JOB_FILE, EVENTS_FILE, *(whole_file(folder, one).name for one in Entity))
+    held = [name for name in names if _has_content(folder / name)]
+    if held or any(folder.glob(f"{PARTS_FOLDER}/*.parquet")):
+        part = "" if JOB_FILE in held else f" (a part of one: {', '.join(held or [PARTS_FOLDER])})"
+        raise RecordingExistsError(
+            f"{folder} holds a recording already{part}: name another folder, or remove it first"
+        )
+
+
+def _has_content(file: Path) -> bool:
+    return file.exists() and file.stat().st_size > 0
+
+
 def _per_row(arrived: float | Mapping[NodeName, float], nodes: tuple[NodeName, ...]) -> list[float]:
     if isinstance(arrived, Mapping):
         return [arrived[node] for node in nodes]
@@ -149,4 +164,6 @@ def told(folder: Path) -> Iterator[None]:
 
 
 def _refusal(folder: Path, error: OSError) -> RecordingWriteError:
-    return RecordingWriteError(f"{folder} cannot be written: {error.strerror or error}")
+    return RecordingWriteError(
+        f"{folder} cannot be written: {reason_of(error)}", remedy_for(error, "name another folder")
+    )

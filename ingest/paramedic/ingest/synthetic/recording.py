@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from paramedic.ingest.contract import NodeName, Table, TelemetryBatch
+from paramedic.ingest.drafts import reason_of, remedy_for, write_text
 from paramedic.ingest.recordings.errors import RecordingExistsError, RecordingWriteError
 from paramedic.ingest.recordings.writing import RecordingWriter
 from paramedic.ingest.synthetic.arrays import Booleans
@@ -59,9 +60,11 @@ def _write_labels(cluster: SyntheticCluster, file: Path, recording: str) -> None
     told = labels_of(config.faults, cluster.layout, config.first_second)
     labels = {"recording": recording, **told}
     try:
-        file.write_text(json.dumps(labels) + "\n", encoding="utf-8")
+        write_text(file, json.dumps(labels) + "\n")
     except OSError as error:
-        raise RecordingWriteError(f"{file} cannot be written: {error.strerror}") from error
+        raise RecordingWriteError(
+            f"{file} cannot be written: {reason_of(error)}", remedy_for(error, "name another file")
+        ) from error
 
 
 def _arrivals(cluster: SyntheticCluster, second: Second) -> dict[NodeName, float]:
