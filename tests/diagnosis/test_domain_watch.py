@@ -129,6 +129,20 @@ def test_of_domains_with_the_same_nodes_the_narrowest_cause_is_named() -> None:
     assert seen.named == {LEAF}
 
 
+@pytest.mark.parametrize(("nodes", "named"), [(4, DomainKind.SWITCH), (6, DomainKind.RACK)])
+def test_a_domain_is_named_whose_nodes_all_depart_and_no_wider_one(
+    nodes: int, named: DomainKind
+) -> None:
+    racks = switches(of_each=6, kind=DomainKind.RACK)
+    leaves = {} if named is DomainKind.SWITCH else switches()
+    fours = {
+        Domain(DomainKind.SWITCH, f"four-{at}"): frozenset(map(name, range(at, at + 4)))
+        for at in range(0, 16, 6)
+    }
+    seen = watched(replace(JOB, faults=busy(range(nodes))), {**racks, **(leaves or fours)})
+    assert {one.kind for one in seen.named} == {named}
+
+
 def test_of_two_domains_that_decide_the_one_with_more_evidence_is_named() -> None:
     two = busy(range(30, 33)) + busy(range(3), first=ONSET + 9)
     seen = watched(replace(JOB, nodes=36, seconds=100, faults=two))

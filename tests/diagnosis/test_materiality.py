@@ -34,9 +34,30 @@ def departure(*loud: str, weights: Mapping[str, float] | None = None) -> Departu
     return Departure(ROWS[0], 0, ROWS[:1], 10, 19, 30.0, 20.0, told, loud, said)
 
 
-@pytest.mark.parametrize(("share", "matters"), [(0.99, False), (1.01, False), (0.8, True)])
-def test_work_has_to_differ_by_some_share_of_it(share: float, *, matters: bool) -> None:
+@pytest.mark.parametrize(
+    ("share", "matters"), [(0.96, False), (0.94, True), (1.1, False), (1.2, True)]
+)
+def test_less_work_matters_soon_and_more_of_it_when_it_cannot_be_the_same(
+    share: float, *, matters: bool
+) -> None:
     assert is_material(window(share), departure(*METRICS[:2])) is matters
+
+
+@pytest.mark.parametrize(("peers", "matters"), [(0.02, False), (0.2, True)])
+def test_a_unit_that_hardly_works_may_differ_by_a_large_share(
+    peers: float, *, matters: bool
+) -> None:
+    assert is_material(window(0.8, peers=peers), departure(TENSOR)) is matters
+
+
+@pytest.mark.parametrize(("said", "matters"), [(0.3, False), (0.8, True)])
+def test_a_metric_that_says_little_does_not_tell_what_is_lost(
+    said: float, *, matters: bool
+) -> None:
+    seen = window(0.99)
+    seen.values[0, METRICS.index(TENSOR)] = 300.0
+    weights = {POWER: 1 / (1 + said), TENSOR: said / (1 + said)}
+    assert is_material(seen, departure(POWER, TENSOR, weights=weights)) is matters
 
 
 def test_errors_matter_as_they_are() -> None:

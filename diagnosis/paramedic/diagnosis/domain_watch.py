@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _HINT = 0.2
 """With so much of what decides against its domain, a node is not accused alone of the same."""
 _MOSTLY = 0.9
+_ABOUT_AS_MUCH = 0.7
 _SLOTS_SHOWN = 60
 
 
@@ -38,6 +39,16 @@ class Befallen(NamedTuple):
     departure: Departure
     window: Window
     """Of all domains of the kind."""
+
+
+class _Departed(NamedTuple):
+    """A domain with evidence against it."""
+
+    kind: DomainKind
+    at: int
+    """Its row."""
+    strength: float
+    nodes: frozenset[NodeName]
 
 
 @dataclass(slots=True)
@@ -74,21 +85,34 @@ class DomainWatch:
                 self._tests[kind].weigh(window, None, tests, self._patient)
 
     def befallen(self, windows: Mapping[Entity, Window]) -> Befallen | None:
-        """The domain that departs most, the narrowest kind of equal ones; windows of its slot."""
-        found = [
-            (kind, at)
-            for kind, test in self._tests.items()
-            for at in (test.evidence.strength >= 1).nonzero()[0].tolist()
-        ]
-        if not found:
+        """The domain that departs most; windows of its slot."""
+        departed = self._departed()
+        if not departed or departed[0].strength < 1:
             return None
-        kind, at = max(found, key=lambda one: self._tests[one[0]].evidence.strength[one[1]])
-        rows = self._domains[kind]
-        window = rows.window(windows, _SLOTS_SHOWN)
-        departure = departure_of(self._tests[kind], window, (at,), 1)
-        members = tuple(sorted(rows.domains[departure.node]))
-        group = Group(Domain(kind, departure.node), members, departure.since)
+        one = _narrowed(departed[0], departed)
+        if one.strength < 1:
+            return None
+        window = self._domains[one.kind].window(windows, _SLOTS_SHOWN)
+        departure = departure_of(self._tests[one.kind], window, (one.at,), 1)
+        members = tuple(sorted(one.nodes))
+        group = Group(Domain(one.kind, departure.node), members, departure.since)
         return Befallen(group, departure, window)
+
+    def _departed(self) -> list[_Departed]:
+        """The domain that departs most, and those that depart about as much; the narrowest kind of
+        equal ones first."""
+        found = [
+            _Departed(
+                kind, at, float(test.evidence.strength[at]), frozenset(rows.domains[row.node])
+            )
+            for kind, test in self._tests.items()
+            if (rows := self._domains.get(kind)) is not None
+            for at, row in enumerate(test.evidence.rows)
+            if row.node in rows.domains
+        ]
+        enough = _ABOUT_AS_MUCH * max((one.strength for one in found), default=0.0)
+        about = [one for one in found if one.strength >= enough > 0]
+        return sorted(about, key=lambda one: -one.strength)
 
     def explains(self, departure: Departure) -> bool:
         """Whether what a node shows may come of what befalls its domain."""
@@ -115,6 +139,22 @@ class DomainWatch:
             for at, row in enumerate(evidence.rows):
                 if not set(nodes).isdisjoint(rows.domains.get(row.node, ())):
                     yield float(evidence.strength[at]), float(evidence.calm_slots[at])
+
+
+def _narrowed(widest: _Departed, departed: list[_Departed]) -> _Departed:
+    """The narrower domain whose nodes make it look odd, where it has others that do not depart.
+
+    Half of a stage that hang on one switch move the stage's median with them.
+    """
+    for kind in DomainKind:
+        within = [
+            one
+            for one in departed
+            if one.kind is kind and len(one.nodes) < len(widest.nodes) and one.nodes & widest.nodes
+        ]
+        if within and not widest.nodes <= frozenset().union(*(one.nodes for one in within)):
+            return within[0]
+    return widest
 
 
 def _comparable(domains: Domains) -> dict[DomainKind, dict[str, frozenset[NodeName]]]:

@@ -22,42 +22,73 @@ if TYPE_CHECKING:
 
 LEAST_SHARE = 0.05
 """Of what is done, or of a step's time: less than that costs nobody anything."""
+_LEAST_SURPLUS = 0.15
+"""Who does so much more of its work than its peers cannot be doing the same; of less, nobody has
+less."""
+_TELLING_SHARE = 0.5
+"""Metrics that say so much of what the first of them says tell what is lost."""
+_GOOD_PART = 0.4
+_LEAST_ACTIVITY = 0.005
+"""A unit of the chip that is active so little longer or shorter changes nothing."""
 _FEWEST_SECONDS = 6
 _MOSTLY = 0.9
 
 
 def is_material(window: Window, departure: Departure) -> bool:
-    """Whether any of the loud metrics differs by so much that somebody should look."""
+    """Whether what says most of it differs by so much that somebody should look.
+
+    Of many metrics one or the other differs by chance: those that do have to say a good part.
+    """
     of_use = (*OF_WORK, About.USAGE)
     if departure.share_of(*of_use) < _MOSTLY:
         return True
-    return _largest_difference(window, departure, of_use) >= LEAST_SHARE
+    differences = _differences(window, departure, of_use)
+    said = sum(departure.weights[metric] for metric in differences)
+    counts = (
+        departure.weights[metric]
+        for metric, difference in differences.items()
+        if _is_large(metric, difference)
+    )
+    return 0 < said * _GOOD_PART <= sum(counts)
 
 
 def lost_seconds(window: Window, departure: Departure) -> float:
     """How much work has been lost since evidence began, were all of the difference a loss."""
-    return min(1.0, _largest_difference(window, departure, OF_WORK)) * departure.seconds
+    largest = max(map(abs, _differences(window, departure, OF_WORK).values()), default=0.0)
+    return min(1.0, largest) * departure.seconds
 
 
-def _largest_difference(window: Window, departure: Departure, matters: tuple[About, ...]) -> float:
-    """Of the means since evidence began, of loud metrics, as a share of the peers' level."""
+def _is_large(metric: str, difference: float) -> bool:
+    known = character_of(metric)
+    is_usage = known is not None and known.about is About.USAGE
+    return difference <= -LEAST_SHARE or difference >= (LEAST_SHARE if is_usage else _LEAST_SURPLUS)
+
+
+def _differences(
+    window: Window, departure: Departure, matters: tuple[About, ...]
+) -> dict[str, float]:
+    """Of the means since evidence began, of telling metrics, as shares of the peers' level."""
     slots = max(1, max(departure.seconds, _FEWEST_SECONDS) // window.slot_seconds)
     own = window.rows.index(departure.row)
     peers = [at for at, row in enumerate(window.rows) if row.node != departure.node]
-    return max(
-        (
-            abs(_mean_difference(recent_means(window, metric, slots), own, peers))
-            for metric in departure.loud
-            if (known := character_of(metric)) is not None and known.about in matters
-        ),
-        default=0.0,
-    )
+    least = _TELLING_SHARE * max(departure.weights.values(), default=0.0)
+    return {
+        metric: _mean_difference(
+            recent_means(window, metric, slots), own, peers,
+            _LEAST_ACTIVITY if metric.endswith("_ratio") else 0.0,
+        )
+        for metric in departure.loud
+        if departure.weights[metric] >= least
+        and (known := character_of(metric)) is not None
+        and known.about in matters
+    }  # fmt: skip
 
 
-def _mean_difference(means: NDArray[np.float64], own: int, peers: list[int]) -> float:
+def _mean_difference(means: NDArray[np.float64], own: int, peers: list[int], least: float) -> float:
     """As a share of the peers' level; infinite where they do nothing of the kind."""
     mine, others = means[own], means[peers]
     usual = float(np.nanmedian(others)) if np.isfinite(others).any() else np.nan
-    if not np.isfinite(mine) or not np.isfinite(usual):
+    # A unit that hardly works may differ by a large share of nearly nothing.
+    if not np.isfinite(mine) or not np.isfinite(usual) or abs(mine - usual) < least:
         return 0.0
     return float(mine / usual - 1) if usual else np.inf

@@ -102,10 +102,34 @@ def test_a_slot_in_which_nothing_was_observed_leaves_no_trace() -> None:
     np.testing.assert_allclose(found[-1].nats, expected[-1].nats, rtol=0.1, atol=1.0)
 
 
-@pytest.mark.parametrize("rows", [1, 2])
-def test_without_two_peers_nobody_is_odd(rows: int) -> None:
-    found = crowd(rows).live(5, times(3.0))
+def test_without_peers_nobody_is_odd() -> None:
+    found = crowd(1).live(5, times(3.0))
     assert not any(one.nats.any() or one.known.any() for one in found)
+
+
+@pytest.mark.parametrize(("factor", "odd"), [(1.2, 0), (0.8, 1)])
+def test_of_two_rows_that_one_is_odd_whose_metric_is_bad_that_way_only(
+    factor: float, odd: int
+) -> None:
+    machines = of("gpu_temperature_celsius", "gpu_power_watts", rows=2)
+    machines.live(65)
+    hot = machines.live(20, times(factor, metric=0))[8:]
+    assert lasting(hot, row=odd) > ODD
+    assert not any(one.nats[:, 0, 1 - odd].any() for one in hot)
+
+
+def test_of_two_rows_nobody_knows_which_of_them_works_differently() -> None:
+    machines = of("gpu_temperature_celsius", "gpu_power_watts", rows=2)
+    machines.live(65)
+    found = machines.live(20, times(0.5, metric=1))
+    assert not any(one.nats[:, 1].any() or one.known[1].any() for one in found)
+
+
+def test_of_three_rows_the_two_others_are_measured_by_each_other() -> None:
+    machines = of("gpu_power_watts", rows=3)
+    machines.live(65)
+    found = machines.live(20, times(0.8))[8:]
+    assert lasting(found) > 1.5 * max(lasting(found, row) for row in (1, 2))
 
 
 def test_a_job_without_telling_metrics_says_nothing() -> None:

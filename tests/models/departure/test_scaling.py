@@ -12,23 +12,14 @@ from paramedic.models.departure.character import characters_of
 from paramedic.models.departure.scaling import scaled, size_of
 
 LATENCY, ERRORS = "disk_write_latency_seconds", "tcp_retransmits_per_second"
-TOTAL, POWER = "gpu_ecc_correctable_total", "gpu_power_watts"
+POWER = "gpu_power_watts"
 NUMBERS = st.one_of(st.just(float("nan")), st.floats(-1e6, 1e12))
 
 
 def on_scale(metric: str, *values: float) -> NDArray[np.float64]:
     row = np.array([values], np.float64)
-    found = scaled(row, np.full_like(row, np.nan), characters_of((metric,)))
+    found = scaled(row, characters_of((metric,)))
     return found.ravel()
-
-
-def grown(*totals: float) -> list[float]:
-    """What a running total counts as, slot after slot; brought back from its scale."""
-    before, found = np.full((1, 1), np.nan), []
-    for total in totals:
-        now = scaled(np.array([[total]]), before, characters_of((TOTAL,)))
-        found.append(round(float(np.expm1(now[0, 0])), 6))
-    return found
 
 
 @given(st.floats(0.01, 10.0), st.floats(1.5, 10.0))
@@ -69,30 +60,9 @@ def test_what_was_not_observed_stays_so_and_what_was_keeps_its_order(values: lis
 def test_a_plain_metric_keeps_its_unit_and_the_given_values_are_not_touched() -> None:
     values = np.array([[300.0, np.nan], [0.002, 0.004]])
     given_values = values.copy()
-    found = scaled(values, np.full_like(values, np.nan), characters_of((POWER, LATENCY)))
+    found = scaled(values, characters_of((POWER, LATENCY)))
     np.testing.assert_array_equal(found[0], given_values[0])
     np.testing.assert_array_equal(values, given_values)
-
-
-def test_a_running_total_counts_by_what_it_has_grown() -> None:
-    first, *later = grown(70.0, 70.0, 73.0, 80.0)
-    assert np.isnan(first)
-    assert later == [0.0, 3.0, 7.0]
-
-
-def test_a_total_that_begins_anew_has_grown_by_nothing_and_goes_on_from_there() -> None:
-    assert grown(70.0, 2.0, 5.0)[1:] == [0.0, 3.0]
-
-
-def test_what_a_total_grew_by_unobserved_comes_with_its_next_value() -> None:
-    assert np.array(grown(70.0, np.nan, 74.0)[1:]) == pytest.approx([np.nan, 4.0], nan_ok=True)
-
-
-@given(st.lists(st.integers(0, 100), min_size=2, max_size=8))
-@settings(max_examples=10)
-def test_growth_adds_up_to_the_total(steps: list[int]) -> None:
-    totals = np.cumsum(steps).astype(float)
-    assert sum(grown(*totals)[1:]) == pytest.approx(totals[-1] - totals[0], abs=1e-3)
 
 
 def test_shares_are_taken_of_a_plain_level_and_not_of_a_logarithms() -> None:

@@ -155,14 +155,6 @@ def test_a_row_that_was_not_observed_has_no_rest_and_takes_up_where_it_was() -> 
     assert first(rest_of(steady, 130.0, level=99.0).rest) == pytest.approx(30.0)
 
 
-def test_running_totals_are_kept_over_holes() -> None:
-    steady = fresh(rows=3)
-    assert np.isnan(steady.totals(ALL)).all()
-    steady.keep_totals(ALL, np.array([[0.0, np.nan, 7.0]]))
-    steady.keep_totals(ALL, np.array([[np.nan, np.nan, 9.0]]))
-    np.testing.assert_array_equal(steady.totals(ALL), [[0.0, np.nan, 9.0]])
-
-
 @given(st.integers(0, 2000))
 def test_a_sample_is_all_of_few_rows_and_enough_of_many(rows: int) -> None:
     assert min(rows, 64) <= sample(np.zeros((2, rows))).shape[1] < 128

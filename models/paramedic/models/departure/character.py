@@ -93,11 +93,12 @@ _CHORE = Character(About.USAGE, 240.0, only_rises=True)
 _STATE = Character(About.WORK, 10.0)
 _SIGN = Character(About.SIGN, 25.0)
 _ERRORS = Character(
-    About.SIGN, 25.0, Scale.COUNTED, floor_share=0.01, only_rises=True, passing_rate=10.0
+    About.SIGN, 25.0, Scale.COUNTED, floor_share=0.01, only_rises=True, passing_rate=5.0
 )
+"""A link that has to train again does so within half a minute."""
 _LOSSES = replace(_ERRORS, about=About.LOSSES)
-_CORRECTIONS = replace(_ERRORS, about=About.MEMORY, takes_increments=True)
-_LATENCY = Character(About.SIGN, 26.0, Scale.LOGARITHM, only_rises=True)
+_CORRECTIONS = replace(_ERRORS, about=About.MEMORY, patience_seconds=14.0, takes_increments=True)
+_LATENCY = Character(About.SIGN, 16.0, Scale.LOGARITHM, only_rises=True)
 _DISK = replace(_LATENCY, about=About.DISK, floor_share=0.07)
 """Twice as long is what any other program on the disk does to it."""
 _CONGESTION = replace(_ERRORS, about=About.CONGESTION, passing_rate=0.0)
@@ -124,7 +125,7 @@ _KNOWN = {
     "disk_read_latency_seconds": _DISK,
     "disk_write_latency_seconds": _DISK,
     "network_round_trip_seconds": replace(_LATENCY, about=About.ROUND_TRIP),
-    "gpu_memory_used_bytes": Character(About.SIGN, 25.0, floor_share=0.004, only_rises=True),
+    "gpu_memory_used_bytes": Character(About.SIGN, 14.0, floor_share=0.004, only_rises=True),
     "gpu_temperature_celsius": _TEMPERATURE,
     "gpu_memory_temperature_celsius": _TEMPERATURE,
     "gpu_sm_clock_hertz": replace(_STATE, about=About.CLOCK, floor_share=0.01, only_falls=True),
@@ -171,6 +172,8 @@ class Characters:
     only_falls: NDArray[np.bool_]
     """(metric, 1)."""
     increments: NDArray[np.bool_]
+    totals: tuple[str, ...]
+    """The metrics that count by what they grow."""
     work: NDArray[np.bool_]
     """Whether it tells what the machine does for the job: all that moves with its steps."""
     usage: NDArray[np.bool_]
@@ -197,10 +200,16 @@ def characters_of(metrics: tuple[str, ...]) -> Characters:
         np.array([one.only_rises for one in found], np.bool_).reshape(-1, 1),
         np.array([one.only_falls for one in found], np.bool_).reshape(-1, 1),
         np.array([one.takes_increments for one in found], np.bool_),
+        tuple(metric for metric in metrics if _counts_by_growth(metric)),
         np.array([one.about in OF_WORK for one in found], np.bool_),
         np.array([one.about is About.USAGE for one in found], np.bool_),
         tuple(one for one in matters if len(one) > 1),
     )
+
+
+def _counts_by_growth(metric: str) -> bool:
+    known = character_of(metric)
+    return known is not None and known.takes_increments
 
 
 _EACH_FOR_ITSELF = (About.WORK, About.SIGN, About.TEMPERATURE, About.CLOCK)

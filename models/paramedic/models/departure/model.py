@@ -14,6 +14,7 @@ import numpy as np
 
 from paramedic.models.cell_memory import CellMemory
 from paramedic.models.departure.character import characters_of
+from paramedic.models.departure.growth import Growth
 from paramedic.models.departure.scaling import scaled, size_of
 from paramedic.models.departure.scatter import Scatter
 from paramedic.models.departure.steady import Steady, sample
@@ -36,6 +37,7 @@ _ANOTHER_WORK = 2.0
 """When most work metrics are so many times as high as they have ever been lately, the job does
 something else: it has begun to train."""
 _SLOTS_KNOWN_OF_IT = 5
+_PAIR = 2
 _MANY_ROWS = 256
 """Leaving a row out of the median of so many others changes nothing."""
 
@@ -88,6 +90,7 @@ class DepartureModel:
 
     config: DepartureConfig
     _steady: Steady = field(default_factory=Steady)
+    _growth: Growth = field(default_factory=Growth)
     _scatter: Scatter = field(init=False)
     _size: CellMemory = field(default_factory=lambda: CellMemory(2))
     """The running level of each metric, and the highest level lately."""
@@ -119,9 +122,12 @@ class DepartureModel:
         """
         characters = characters_of(metrics)
         self._arrange(rows, metrics)
-        values = self._scaled(values, characters)
+        values = scaled(self._grown(values, characters), characters)
         haste = _haste(values, characters, slot_seconds)
         level = _level(values, circles)
+        if len(rows) == _PAIR:
+            sided = (characters.only_rises | characters.only_falls)[:, 0]
+            level[sided] = _other_of_two(values[sided])
         known = ~np.isnan(level)
         memory = self.memory_slots(slot_seconds)
         has_turned = self._follow_size(level, known, characters, memory)
@@ -148,13 +154,13 @@ class DepartureModel:
         self._scatter.arrange(rows, metrics)
         self._size.arrange(_ALL, metrics)
 
-    def _scaled(self, values: Cells, characters: Characters) -> Cells:
-        grown = characters.increments
-        if not grown.any():
-            return scaled(values, values, characters)
-        totals = self._steady.totals(grown)
-        found = scaled(values, totals, characters)
-        self._steady.keep_totals(grown, totals)
+    def _grown(self, values: Cells, characters: Characters) -> Cells:
+        """The values, of running totals what they have grown by."""
+        totals = characters.increments
+        if not totals.any():
+            return values
+        found = values.copy()
+        found[totals] = self._growth.of(values[totals], self._steady.memory.rows, characters.totals)
         return found
 
     def _follow_size(
@@ -190,6 +196,11 @@ def _level(values: Cells, circles: Circles | None) -> Cells:
     if values.shape[1] < _MANY_ROWS or np.isnan(values).any():
         return leave_one_out_median(values)
     return np.broadcast_to(np.median(values, axis=1, keepdims=True), values.shape)
+
+
+def _other_of_two(values: Cells) -> Cells:
+    """What the other row does; who is odd of the two is known where only one way is bad."""
+    return np.where(np.isnan(values), np.nan, values[:, ::-1])
 
 
 def _middle(level: Cells, known: NDArray[np.bool_]) -> tuple[Cells, NDArray[np.bool_]]:

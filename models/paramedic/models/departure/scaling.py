@@ -19,18 +19,9 @@ LOGARITHM_SIZE = 5.0
 """Stands for the level of a logarithm, whose own level means nothing."""
 
 
-def scaled(values: Cells, totals: Cells, characters: Characters) -> Cells:
-    """(metric, row) values on their scales; NaN stays NaN.
-
-    `totals` are the last running totals of metrics that count by what they have grown; they are
-    brought up to date here. A total that has begun anew has grown by nothing.
-    """
+def scaled(values: Cells, characters: Characters) -> Cells:
+    """(metric, row) values on their scales; NaN stays NaN."""
     found = values.copy()
-    grown = characters.increments
-    if grown.any():
-        now = values[grown]
-        found[grown] = np.maximum(now - totals, 0.0)
-        np.copyto(totals, now, where=~np.isnan(now))
     logarithm, counted = characters.logarithm, characters.counted
     if logarithm.any():
         found[logarithm] = np.log(np.maximum(found[logarithm], 0.0) + _SHORTEST_LATENCY_SECONDS)

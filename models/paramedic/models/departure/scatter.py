@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _MIDDLE, _UPPER = 0.5, 0.85
 _SMALL = 48
 """Of so few rows each is left out of its own yardstick."""
-_FEWEST_ROWS = 3
-"""One of two rows is not known by the other."""
+_FEW_ROWS = 3
+"""With one of so few rows that departs, the others depart from it by as much."""
 _LEAST_UPPER = 0.65
 _FOLD_OF_MIDDLE = 1.2
 """With too few rows for an upper quantile the tail is as wide as this many middles."""
@@ -114,7 +114,7 @@ class Scatter:
         smooth += step
         size = np.abs(smooth, out=step)
         weight = 1.0 / min(slots + 1, memory_slots)
-        middle, fold = self._yardstick(size, holes, floor, weight)
+        middle, fold = self._yardstick(smooth, size, holes, floor, weight)
         own = self._of(_Cell.OWN) * rest.trust
         inverse = _inverse(np.maximum(fold, own), holes)
         own *= _OWN_MIDDLE
@@ -166,13 +166,17 @@ class Scatter:
         return np.minimum(kept, limit, out=kept)
 
     def _yardstick(
-        self, size: Cells, holes: NDArray[np.bool_] | None, floor: Cells, weight: float
-    ) -> tuple[Cells, Cells]:
+        self, smooth: Cells, size: Cells, holes: NDArray[np.bool_] | None, floor: Cells,
+        weight: float,
+    ) -> tuple[Cells, Cells]:  # fmt: skip
         """Middle and fold of the tail that each row is measured by."""
         rows = size.shape[-1]
         upper = min(_UPPER, (max(rows - 1, 1) - 1.5) / max(rows - 1, 1))
-        now = _quantiles(size, holes, (_MIDDLE, max(upper, _MIDDLE)))
-        usual = self._follow(now, holes, floor, weight)
+        if rows <= _FEW_ROWS:
+            mine, now = np.stack((size, size)), _spread_of_others(smooth, holes)
+        else:
+            mine = now = _quantiles(size, holes, (_MIDDLE, max(upper, _MIDDLE)))
+        usual = self._follow(mine, holes, floor, weight)
         widest = _LARGEST_WIDENING * np.maximum(usual, floor)
         middle, top = np.maximum(usual, np.minimum(now, widest))
         if upper < _LEAST_UPPER:
@@ -200,7 +204,7 @@ class Scatter:
     def _correct(self, nats: Cells, known: NDArray[np.bool_], slots: int, weight: float) -> None:
         """Shrink them where rows are beyond the marks more often than the tail has it."""
         share = self._both(_Crowd.BEYOND_FIRST)
-        if slots > _FEW_SLOTS:
+        if slots > _FEW_SLOTS and nats.shape[2] > _FEW_ROWS:
             seen = max(np.count_nonzero(known) / max(len(known), 1), 1.0)
             # One row of all says nothing about the crowd.
             believed = _beyond(nats).reshape(share.shape) / seen - 1.0 / max(seen, 2.0)
@@ -243,6 +247,19 @@ def _beyond(nats: Cells) -> NDArray[np.intp]:
     return np.concatenate([np.bincount(one // rows, minlength=lines) for one in (first, second)])
 
 
+def _spread_of_others(smooth: Cells, holes: NDArray[np.bool_] | None) -> Cells:
+    """How far the two others of each of three rows are from each other; of two, there is one other.
+
+    A row departs from the middle of two others, so these differ by 3/2 of what they are apart.
+    """
+    if smooth.shape[-1] < _FEW_ROWS:
+        return np.zeros_like(smooth)
+    apart = np.abs(np.roll(smooth, 1, axis=-1) - np.roll(smooth, 2, axis=-1)) / 1.5
+    if holes is not None:
+        apart[:, holes.any(axis=1)] = 0.0
+    return apart
+
+
 def _quantiles(size: Cells, holes: NDArray[np.bool_] | None, shares: tuple[float, float]) -> Cells:
     """Of the other rows for each row; of a sample of all rows, one for all, where many are.
 
@@ -252,7 +269,7 @@ def _quantiles(size: Cells, holes: NDArray[np.bool_] | None, shares: tuple[float
     if rows <= _SMALL:
         lines = size if holes is None else np.where(holes, np.nan, size)
         found = np.stack(leave_one_out_quantiles(lines, shares))
-        return found if holes is None and rows >= _FEWEST_ROWS else np.nan_to_num(found)
+        return found if holes is None else np.nan_to_num(found)
     some = sample(size)
     if holes is None:
         ordered, seen = np.sort(some, axis=2), some.shape[2]

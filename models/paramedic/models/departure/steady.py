@@ -39,9 +39,6 @@ class _Field(IntEnum):
     CAME = 3
     """The rest with which the present value came."""
     MET = 4
-    TOTAL = 5
-    """The last running total; NaN stands for none, and is kept as zero with MET_TOTAL."""
-    MET_TOTAL = 6
 
 
 class Rest(NamedTuple):
@@ -65,18 +62,6 @@ class Steady:
     def arrange(self, rows: tuple[EntityKey, ...], metrics: tuple[str, ...]) -> None:
         """Be about these rows and metrics from now on."""
         self.memory.arrange(rows, metrics)
-
-    def totals(self, which: NDArray[np.bool_]) -> Cells:
-        """The last running totals of these metrics, NaN where there was none."""
-        met = self.memory[_Field.MET_TOTAL][which]
-        return np.where(met > 0, self.memory[_Field.TOTAL][which], np.nan)
-
-    def keep_totals(self, which: NDArray[np.bool_], totals: Cells) -> None:
-        """Remember them."""
-        known = ~np.isnan(totals)
-        met, total = self.memory[_Field.MET_TOTAL], self.memory[_Field.TOTAL]
-        met[which] = np.where(known, 1.0, met[which])
-        total[which] = np.where(known, totals, total[which])
 
     def forget(self, most_slots: float) -> None:
         """The job has begun to do something else: what was learned counts for little."""
