@@ -10,12 +10,17 @@ import pytest
 from paramedic.ingest.drafts import appearing, reason_of, remedy_for, write_bytes, write_text
 
 
+def interrupted(file: Path) -> None:
+    with appearing(file) as draft:
+        draft.write_text("half")
+        raise KeyboardInterrupt
+
+
 def test_what_was_there_stays_when_the_writing_breaks_off(tmp_path: Path) -> None:
     file = tmp_path / "told.json"
     write_text(file, "before")
-    with pytest.raises(KeyboardInterrupt), appearing(file) as draft:
-        draft.write_text("half")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(file)
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("told.json", "before")]
 
 

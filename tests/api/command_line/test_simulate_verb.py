@@ -165,9 +165,9 @@ def test_on_a_full_disk_it_is_said_what_is_left_and_what_helps(tmp_path: Path) -
         f"r cannot be written: full: make room; what was written is left in {folder} and {labels}:"
         " remove it before the next try"
     )
+    labels.unlink()
+    shutil.rmtree(folder)
     with pytest.raises(RecordingWriteError), what_is_left_told(folder, labels, PROGRESS, err):
-        labels.unlink()
-        shutil.rmtree(folder)
         full(0)
 
 

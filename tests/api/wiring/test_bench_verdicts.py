@@ -54,7 +54,10 @@ def test_each_episode_is_a_line_of_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("truth", "words"),
-    [(None, "holds no recording with a truth.json"), ({}, "does not say what was broken")],
+    [
+        (None, "holds no recording with a truth.json"),
+        ({}, "slow/truth.json: faults is missing: add it"),
+    ],
 )
 def test_recordings_that_cannot_be_tried_are_one_line(
     tmp_path: Path, truth: object, words: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
@@ -24,8 +25,9 @@ from paramedic.diagnosis.benchmark.verdicts.trials import (
     attempts,
     recorded_trials,
 )
-from paramedic.diagnosis.benchmark.verdicts.truth import read_facts
+from paramedic.diagnosis.benchmark.verdicts.truth import Truth, read_truth
 from paramedic.diagnosis.detector import DetectorConfig
+from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.models.detection import Alarm
 
 CONFIG = DetectorConfig()
@@ -50,28 +52,82 @@ class Same(StagedSource):
         return Episode(facts(name=drawn.name), history_of(SLOW.batches()))
 
 
+def read(folder: Path, truth: object) -> Truth:
+    text = truth if isinstance(truth, str) else json.dumps(truth)
+    (folder / "truth.json").write_text(text)
+    return read_truth(folder)
+
+
 def test_a_truth_tells_when_all_stood_still_and_when_the_ranks_gave_up(tmp_path: Path) -> None:
-    (tmp_path / "truth.json").write_text(json.dumps(TRUTH))
-    known = read_facts(tmp_path, "a", range(START, START + 45))
+    known = read(tmp_path, TRUTH).facts("a", range(START, START + 45))
     assert (known.setting, known.seconds, known.nodes) == ("single", 45, 4)
     (one,) = known.faults
     assert (one.onset, one.stopped_at, one.halted_at) == (START + 22, START + 40, None)
     ended = {**TRUTH, "faults": [{**TRUTH["faults"][0], "ended_at": START + 44.0}]}
-    (tmp_path / "truth.json").write_text(json.dumps(ended))
-    assert read_facts(tmp_path, "a", range(1)).faults[0].halted_at == START + 44
+    assert read(tmp_path, ended).faults[0].halted_at == START + 44
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"nodes": 4}', '{"nodes": 4, "faults": [{}]}'])
-def test_a_truth_that_says_nothing_is_refused_by_name(tmp_path: Path, text: str) -> None:
-    (tmp_path / "truth.json").write_text(text)
-    with pytest.raises(TruthError, match=r"truth\.json does not say what was broken"):
-        read_facts(tmp_path, "a", range(10))
+def changed(**fields: object) -> dict[str, object]:
+    """The truth with another fault; None: without the field."""
+    fault = {**TRUTH["faults"][0], **fields}
+    return {**TRUTH, "faults": [{name: one for name, one in fault.items() if one is not None}]}
+
+
+@pytest.mark.parametrize(
+    ("truth", "words"),
+    [
+        ("", "is not JSON"),
+        ("[" * 99_999, "is not JSON"),
+        ([], "the file is no JSON object"),
+        ({"nodes": 4}, 'faults is missing: add it; "faults": [] says that nothing broke'),
+        ({"nodes": 4, "faults": {}}, "faults is {}, it must be a list of objects"),
+        ({"nodes": "4", "faults": []}, "nodes is '4', it must be a whole number from 0 to 2147"),
+        ({"faults": []}, "nodes is missing: add it"),
+        ({"nodes": 4, "faults": [3]}, "faults[0] is no JSON object"),
+        (changed(fault=None), "faults[0].fault is missing: add it"),
+        (changed(fault=None, kind="hang"), "missing: add it (a label file says `kind`, a truth"),
+        (changed(nodes=None), "faults[0].nodes is missing: add it"),
+        (changed(nodes="n1"), "faults[0].nodes is 'n1', it must be a list of names"),
+        (changed(nodes=["n1", 2]), "faults[0].nodes is ['n1', 2], it must be a list of names"),
+        (changed(onset=None), "faults[0].onset is missing: add it"),
+        (changed(onset="2026-01-01T00:11:12Z"), "onset is '2026-01-01T00:11:12Z', it must be Unix"),
+        (changed(onset=1767226260000), "faults[0].onset is 1767226260000, it must be Unix seconds"),
+        (changed(end=float("nan")), "faults[0].end is nan, it must be Unix seconds"),
+        (changed(halted_at=True), "faults[0].halted_at is True, it must be Unix seconds"),
+        (changed(group="no"), "faults[0].group is 'no', it must be true or false"),
+        (changed(gpu=1.5), "faults[0].gpu is 1.5, it must be a whole number from 0 to 1024"),
+    ],
+)
+def test_a_wrong_truth_is_refused_by_file_field_value_and_wish(
+    tmp_path: Path, truth: object, words: str
+) -> None:
+    with pytest.raises(TruthError, match=re.escape(words)) as told:
+        read(tmp_path, truth)
+    assert str(told.value).startswith(str(tmp_path / "truth.json"))
 
 
 def test_a_truth_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(TruthError, match=r"truth\.json cannot be read"):
-        read_facts(tmp_path, "a", range(10))
+        read_truth(tmp_path)
     assert recorded_trials(tmp_path) == []
+
+
+def test_every_truth_and_job_is_looked_at_before_the_first_is_tried(tmp_path: Path) -> None:
+    recorded(tmp_path / "a", SLOW.batches()[:2])
+    recorded(tmp_path / "b", SLOW.batches()[:2], {"nodes": 4})
+    with pytest.raises(TruthError, match=r"b/truth\.json: faults is missing"):
+        recorded_trials(tmp_path)
+    (tmp_path / "b/truth.json").write_text(json.dumps(TRUTH))
+    (tmp_path / "b/job.json").write_text("{}")
+    with pytest.raises(RecordingFormatError, match=r"b/job\.json: schema is missing"):
+        recorded_trials(tmp_path)
+
+
+def test_a_node_of_which_the_recording_knows_nothing_is_no_miss(tmp_path: Path) -> None:
+    recorded(tmp_path / "a", SLOW.batches()[:2], changed(nodes=["node-7"]))
+    (trial,) = recorded_trials(tmp_path)
+    with pytest.raises(TruthError, match=r"nodes of straggler hold 'node-7', .* it has node-0000"):
+        trial.open()
 
 
 @cache

@@ -36,7 +36,7 @@ def test_a_folder_whose_name_is_no_utf_8_is_written_read_and_cut(tmp_path: Path)
 def test_a_part_of_another_recording_is_never_written_over(tmp_path: Path, name: str) -> None:
     (tmp_path / "r" / name).parent.mkdir(parents=True)
     (tmp_path / "r" / name).write_text("x")
-    with pytest.raises(RecordingExistsError, match="holds a recording already.*remove it first"):
+    with pytest.raises(RecordingExistsError, match=r"holds a recording already.*remove it first"):
         record(tmp_path / "r")
     assert (tmp_path / "r" / name).read_text() == "x"
 

@@ -79,6 +79,17 @@ def test_a_name_where_a_list_of_names_belongs_is_not_read_letter_by_letter(tmp_p
     assert "nodes must be a list of names, not 'node-0003'" in said_of(tmp_path / "rec")
 
 
+def test_words_of_a_truth_are_told_from_those_of_labels(tmp_path: Path) -> None:
+    label(tmp_path / "rec", onset=1767226260)
+    told = said_of(tmp_path / "rec")
+    assert "faults[0]: 1767226260 is no time in words: only a truth.json has Unix seconds" in told
+    foreign = {"fault": "ecc_error", "nodes": [NODE], "onset": "2026-01-01T00:10:00Z"}
+    (tmp_path / "rec.labels.json").write_text(json.dumps({"faults": [foreign]}))
+    assert "the field 'kind' is missing (a truth.json calls it 'fault')" in said_of(
+        tmp_path / "rec"
+    )
+
+
 def test_an_onset_that_is_null_is_none(tmp_path: Path) -> None:
     label(tmp_path / "rec", onset=None)
     assert "without an onset" in said_of(tmp_path / "rec")

@@ -70,12 +70,21 @@ def _trials(request: TrialRequest) -> Sequence[Trial]:
     if request.recordings is not None:
         found = recorded_trials(request.recordings)
         if not found:
-            raise InputError(f"{request.recordings} holds no recording with a truth.json")
+            raise InputError(f"{request.recordings} {_no_trials(request.recordings)}")
         return found
     part = Part(request.part)
     size = Size("trials", {part: Amount(request.number, request.healthy_hours)}, wants_proof=False)
     source = SyntheticSource(size, request.seed, has_twins=False)
     return [DrawnTrial(drawn, source) for drawn in source.draw(part)]
+
+
+def _no_trials(folder: Path) -> str:
+    if not folder.is_dir():
+        return "is no folder: name one that holds recordings"
+    return (
+        "holds no recording with a truth.json among its files: docs/detection-benchmark.md says"
+        " what stands in one (label files, as simulate writes them, are read by train)"
+    )
 
 
 def _fields(tried: Tried) -> Mapping[str, object]:

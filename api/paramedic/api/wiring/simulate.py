@@ -228,6 +228,7 @@ class Progress:
         self._told = clock()
 
     def __call__(self, done: int) -> None:
+        """So many seconds are done."""
         self.done, now = done, self._clock()
         if now - self._told >= _TELL_EVERY_SECONDS or done == self.seconds:
             self._told = now

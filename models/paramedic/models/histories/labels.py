@@ -1,7 +1,8 @@
 """What is known to have been broken in a recording: from a label file, or from people's feedback.
 
-Labels lie beside a recording and never in it: `NAME.labels.json` (or `labels.json`, when it speaks
-of that recording) and `NAME.feedback.jsonl` next to the folder NAME. Either may be absent.
+A label file is no `truth.json` (`diagnosis/benchmark/verdicts/truth.py`), whose words and times are
+others. Labels lie beside a recording and never in it: `NAME.labels.json` (or `labels.json`, when it
+speaks of that recording) and `NAME.feedback.jsonl` next to the folder NAME. Either may be absent.
 """
 
 from __future__ import annotations
@@ -90,7 +91,16 @@ def _faults(fields: dict[str, Any], of_whom: str, recording: str) -> list[KnownF
         raise ValueError(f"recording is {of_whom!r}, and it lies beside {recording!r}")
     if fields.get("schema", 1) != 1:
         raise ValueError(f"schema is {fields['schema']!r}, and 1 is what is known here")
-    return [_fault(one) for one in fields["faults"]]
+    return [_fault_at(at, one) for at, one in enumerate(fields["faults"])]
+
+
+def _fault_at(at: int, fields: dict[str, Any]) -> KnownFault:
+    try:
+        return _fault(fields)
+    except UNREADABLE as error:
+        has_words_of_truth = isinstance(fields, dict) and "fault" in fields
+        hint = " (a truth.json calls it 'fault')" if has_words_of_truth else ""
+        raise ValueError(f"faults[{at}]: {words_of(error)}{hint}") from error
 
 
 def _fault(fields: dict[str, Any]) -> KnownFault:
@@ -110,8 +120,13 @@ def _fault(fields: dict[str, Any]) -> KnownFault:
     )
 
 
-def _second(text: str | None) -> int | None:
-    return None if text is None else int(parse_time(text).timestamp())
+def _second(text: object) -> int | None:
+    match text:
+        case None:
+            return None
+        case str():
+            return int(parse_time(text).timestamp())
+    raise ValueError(f"{text!r} is no time in words: only a truth.json has Unix seconds")
 
 
 def _confirmed(said: Feedback) -> KnownFault | None:

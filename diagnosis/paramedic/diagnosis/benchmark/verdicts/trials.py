@@ -9,14 +9,17 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from paramedic.diagnosis.benchmark.errors import TruthError
 from paramedic.diagnosis.benchmark.outcome import judge
 from paramedic.diagnosis.benchmark.verdicts.accusing import accusations
 from paramedic.diagnosis.benchmark.verdicts.detector import slotted
 from paramedic.diagnosis.benchmark.verdicts.feeding import listen, moments
-from paramedic.diagnosis.benchmark.verdicts.truth import TRUTH_FILE, read_facts
+from paramedic.diagnosis.benchmark.verdicts.truth import TRUTH_FILE, Truth, read_truth
 from paramedic.diagnosis.contract import Scope, Status
+from paramedic.ingest.recordings.description_reading import read_description
 from paramedic.ingest.recordings.introducing import introduced
 from paramedic.ingest.recordings.reading import open_recording
+from paramedic.ingest.some_names import some_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -57,16 +60,24 @@ class Trial(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecordedTrial:
-    """A folder with a recording and its truth."""
+    """A folder with a recording, and its truth."""
 
     name: str
     folder: Path
+    truth: Truth
 
     def open(self) -> Opened:
-        """Raises TruthError or RecordingError."""
+        """Raises TruthError for nodes that the recording does not know, or RecordingError."""
         recording = open_recording(self.folder)
+        known = recording.nodes | {node.name for node in recording.job.nodes}
+        for fault in self.truth.faults:
+            if unknown := [node for node in fault.nodes if node not in known]:
+                raise TruthError(
+                    f"{self.folder / TRUTH_FILE}: nodes of {fault.kind} hold {unknown[0]!r}, of"
+                    f" which the recording knows nothing: it has {some_names(sorted(known))}"
+                )
         return Opened(
-            facts=read_facts(self.folder, self.name, recording.seconds),
+            facts=self.truth.facts(self.name, recording.seconds),
             job=recording.job.job,
             slot_seconds=math.ceil(recording.job.sampling_seconds),
             moments=introduced(recording.moments(), recording.job),
@@ -143,9 +154,18 @@ def accuses_nobody(said: Said) -> bool:
 
 
 def recorded_trials(folder: Path) -> list[RecordedTrial]:
-    """All recordings with a truth in a folder, or in folders of it, by their paths there."""
+    """All recordings with a truth in a folder, or in folders of it, by their paths there.
+
+    Every truth and every job.json is read, so that a mistake is told before the work begins. Raises
+    TruthError or RecordingError for the first.
+    """
     found = sorted(file.parent for file in folder.rglob(TRUTH_FILE))
-    return [RecordedTrial(one.relative_to(folder).as_posix(), one) for one in found]
+    trials = [
+        RecordedTrial(one.relative_to(folder).as_posix(), one, read_truth(one)) for one in found
+    ]
+    for trial in trials:
+        read_description(trial.folder)
+    return trials
 
 
 def attempts(trials: Sequence[Trial], config: DetectorConfig, workers: int) -> Iterator[Tried]:

@@ -6,59 +6,92 @@
 
 From `halted_at` on the machine, and with it the job, stands still; when the ranks give up waiting
 may be told as `ended_at`. `replay` never looks at the file. Other fields are left alone.
+
+It is no label file (`models/histories/labels.py`), which says the same in other words: `kind` for
+`fault`, times such as 2026-01-01T00:11:12Z, `stopped_at` for `halted_at`, `halted_at` for
+`ended_at`.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.benchmark.episodes import Facts, Fault, Part
 from paramedic.diagnosis.benchmark.errors import TruthError
 from paramedic.ingest.contract import JobName, NodeName
+from paramedic.ingest.json_fields import JsonObject, read_json
+from paramedic.ingest.recordings.description import MOST, MOST_GPUS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 TRUTH_FILE = "truth.json"
+_NO_LABELS = "a label file says {}, a truth.json says {}: docs/detection-benchmark.md"
+_LAST_SECOND = 253_402_300_799.0
+"""Of the year 9999; milliseconds are far beyond it."""
+_SECONDS = "Unix seconds, such as 1767226260, and no text: " + _NO_LABELS.format(
+    "times as 2026-01-01T00:11:12Z", "seconds"
+)
 
 
-def read_facts(folder: Path, name: str, seconds: range) -> Facts:
-    """The facts of a recording that spans these seconds, under this name. Raises TruthError."""
-    file = folder / TRUTH_FILE
-    try:
-        fields = json.loads(file.read_text(encoding="utf-8"))
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What the file says."""
+
+    nodes: int
+    faults: tuple[Fault, ...]
+    kind: str
+
+    def facts(self, name: str, seconds: range) -> Facts:
+        """Of the recording, which spans these seconds, under this name."""
         return Facts(
             name=name,
             job=JobName(name),
             part=Part.TEST,
-            nodes=int(fields["nodes"]),
+            nodes=self.nodes,
             first_second=seconds.start,
             seconds=len(seconds),
-            faults=tuple(_fault(one) for one in fields["faults"]),
-            setting=str(fields.get("kind", "")),
+            faults=self.faults,
+            setting=self.kind,
         )
+
+
+def read_truth(folder: Path) -> Truth:
+    """What is known of the recording in a folder. Raises TruthError."""
+    file = folder / TRUTH_FILE
+    try:
+        told = JsonObject(file, read_json(file, TruthError), TruthError)
     except OSError as error:
         raise TruthError(f"{file} cannot be read: {error.strerror}") from error
-    except (KeyError, TypeError, ValueError) as error:
-        raise TruthError(f"{file} does not say what was broken: {error!r}") from error
-
-
-def _fault(fields: Mapping[str, Any]) -> Fault:
-    return Fault(
-        kind=str(fields["fault"]),
-        nodes=tuple(NodeName(name) for name in fields["nodes"]),
-        onset=math.floor(fields["onset"]),
-        end=_second(fields.get("end")),
-        halted_at=_second(fields.get("ended_at")),
-        stopped_at=_second(fields.get("halted_at")),
-        loudness=str(fields.get("size", "")),
-        is_group=bool(fields.get("group", False)),
-        gpu=fields.get("gpu"),
+    told.required("faults", 'add it; "faults": [] says that nothing broke')
+    return Truth(
+        nodes=told.whole("nodes", MOST),
+        faults=tuple(_fault(one) for one in told.objects("faults")),
+        kind=str(told.value.get("kind", "")),
     )
 
 
-def _second(moment: float | None) -> int | None:
-    return None if moment is None else math.floor(moment)
+def _fault(told: JsonObject[TruthError]) -> Fault:
+    has_kind = "kind" in told.value
+    words = f"add it ({_NO_LABELS.format('`kind`', '`fault`')})" if has_kind else "add it"
+    return Fault(
+        kind=told.text("fault", words),
+        nodes=tuple(map(NodeName, told.texts("nodes"))),
+        onset=_second(told, "onset"),
+        end=_second_or_none(told, "end"),
+        halted_at=_second_or_none(told, "ended_at"),
+        stopped_at=_second_or_none(told, "halted_at"),
+        loudness=str(told.value.get("size", "")),
+        is_group=told.flag("group"),
+        gpu=None if told.value.get("gpu") is None else told.whole("gpu", MOST_GPUS),
+    )
+
+
+def _second(told: JsonObject[TruthError], name: str) -> int:
+    return math.floor(told.number(name, _LAST_SECOND, _SECONDS))
+
+
+def _second_or_none(told: JsonObject[TruthError], name: str) -> int | None:
+    return None if told.value.get(name) is None else _second(told, name)
