@@ -76,6 +76,16 @@ def test_a_lone_outlier_scores_the_same_at_every_size_of_job(rows: int) -> None:
     assert score(alike).deviation[0, 0] == pytest.approx(0.2 / 0.05)
 
 
+def test_the_first_slots_are_scaled_by_the_widest_of_them() -> None:
+    first = np.full((4, 1, 4), 10.0)
+    first[1:, 0, 0] = 11.0, 9.0, 10.0  # of row 0's peers
+    first[0, 0, -1] = 20.0
+    wide = score(first).deviation[0, 0]
+    usual = score(np.concatenate([np.full((4, 1, 4), 10.0), first], axis=2)).deviation[0, 0]
+    assert wide == pytest.approx(1.0 / (1.4826 * 0.1), rel=0.1)
+    assert usual == pytest.approx(1.0 / 0.05)
+
+
 @pytest.mark.parametrize("rows", [4, 64])
 def test_a_lone_outlier_in_noise_scores_about_the_same_at_every_size(rows: int) -> None:
     found = []
@@ -169,7 +179,7 @@ def test_it_takes_three_rows_to_tell_who_is_odd(rows: int, known: bool) -> None:
 
 
 def test_a_window_too_short_for_a_spread_says_nothing() -> None:
-    assert np.isnan(score(noisy(11, slots=7)).deviation).all()
+    assert np.isnan(score(noisy(11, slots=3)).deviation).all()
     assert np.isfinite(score(noisy(11, slots=8)).deviation).all()
 
 
@@ -215,6 +225,8 @@ def test_it_is_a_pattern_model() -> None:
         lambda: PeerDeviationConfig(forgiven_share=1.0),
         lambda: PeerDeviationConfig(recent_slots=-1),
         lambda: PeerDeviationConfig(fewest_slots=0),
+        lambda: PeerDeviationConfig(first_slots=0),
+        lambda: PeerDeviationConfig(first_slots=9),
         lambda: PeerDeviationConfig(largest_widening=0.5),
     ],
 )

@@ -43,7 +43,9 @@ class PeerDeviationConfig:
     recent_slots: int = 20
     """The newest slots take no part in the steady difference: a fresh fault is not steady."""
     fewest_slots: int = 8
-    """A spread or a steady difference needs so many observed slots."""
+    """A usual spread or a steady difference needs so many observed slots."""
+    first_slots: int = 4
+    """From so many on a row's spread is taken to be the widest of them, until there are enough."""
     largest_widening: float = 3.0
     """A slot in turmoil widens the scale to at most so many times the usual spread."""
     limit: float = 50.0
@@ -56,10 +58,10 @@ class PeerDeviationConfig:
             raise ValueError(f"forgiven_share must be in 0..1, not {self.forgiven_share}")
         if self.largest_widening < 1:
             raise ValueError(f"largest_widening must be 1 or more, not {self.largest_widening}")
-        if self.recent_slots < 0 or self.fewest_slots < 1:
+        if self.recent_slots < 0 or not 1 <= self.first_slots <= self.fewest_slots:
             raise ValueError(
-                f"recent_slots ({self.recent_slots}) must be 0 or more and"
-                f" fewest_slots ({self.fewest_slots}) 1 or more"
+                f"recent_slots ({self.recent_slots}) must be 0 or more and first_slots"
+                f" ({self.first_slots}) between 1 and fewest_slots ({self.fewest_slots})"
             )
 
     def build(self) -> PeerDeviation:
@@ -157,13 +159,23 @@ class PeerDeviation:
         The latter keeps a second in which everything is in turmoil from accusing anybody; it is
         bounded, so that two slow rows among four do not hide each other.
         """
-        spreads = np.stack((self._median_of_enough(sizes), sizes[..., -1]))
+        spreads = np.stack((self._usual_spread(sizes), sizes[..., -1]))
         usual, now = leave_one_out_median(spreads)
         floor = self.config.floor_share / TO_STANDARD_DEVIATION
         usual = np.maximum(usual, floor)
         widened = np.minimum(np.nan_to_num(now), usual * self.config.largest_widening)
         scale: Cells = TO_STANDARD_DEVIATION * np.maximum(usual, widened)
         return scale
+
+    def _usual_spread(self, sizes: Cells) -> Cells:
+        """The median over the slots; where they are few, the widest: what is usual is not known.
+
+        NaN where there are too few even for that.
+        """
+        usual, known = self._median_of_enough(sizes), _known(sizes, axis=-1)
+        first, enough = self.config.first_slots, self.config.fewest_slots
+        few = (known >= first) & (known < enough)
+        return np.where(few, np.fmax.reduce(sizes, axis=-1), usual) if np.any(few) else usual
 
     def _median_of_enough(self, by_row: Cells) -> Cells:
         """Median over the slots, per metric and row; NaN where too few slots were observed."""
