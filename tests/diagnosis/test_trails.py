@@ -47,6 +47,28 @@ def test_who_was_not_observed_keeps_its_evidence() -> None:
         assert after.trails_of(ROWS[2].node) == [(ROWS[2], trail)]
 
 
+def test_who_is_only_there_as_a_peer_gets_no_evidence() -> None:
+    watch = watched([slot(second, {2: 4.0}) for second in range(3)])
+    before = watch.trails_of(ROWS[2].node)
+    watch.weigh(slot(3, {2: 4.0, 4: 4.0}), np.arange(5) == 4)
+    assert watch.trails_of(ROWS[2].node) == before
+    assert watch.suspicion()[ROWS[4]] == 4.0 - SETTINGS.allowance
+
+
+def test_a_slot_in_which_peers_are_in_turmoil_accuses_nobody_who_tells() -> None:
+    watch = watched([])
+    watch.weigh(slot(0, {0: 4.0, 1: -4.0, 2: 4.0}), np.arange(5) == 2)
+    assert watch.suspicion() == {}
+
+
+def test_who_tells_alone_is_judged_by_the_noise_of_all_who_are_there() -> None:
+    wild = [slot(s, dict.fromkeys((0, 1), 5.0 * (-1) ** (s // 20))) for s in range(400)]
+    watch, alone = watched(wild), np.arange(5) == 2
+    watch.weigh(slot(400, {2: 4.0}), alone)
+    ((_, trail),) = watch.trails_of(ROWS[2].node)
+    assert trail.level > 1.5 * watched([slot(0, {2: 4.0})]).trails_of(ROWS[2].node)[0][1].level
+
+
 def test_a_newcomer_among_the_others_changes_nothing_of_theirs() -> None:
     few, all_of_them = (0, 2, 4), (0, 1, 2, 3, 4)
     watch = watched([slot(second, {2: 4.0}, few) for second in range(3)])

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.settings import StragglerSettings
     from paramedic.ingest.contract import Window
 
-_PROGRESS_METRIC = "step"
+PROGRESS_METRIC = "step"
+"""The number of the newest step that a rank has ended."""
 
 
 def comparable_part(
@@ -52,9 +53,9 @@ def _with_progress(window: Window, fit: NDArray[np.bool_]) -> NDArray[np.bool_]:
     Higher than in all fit slots before.
     """
     shape = (fit.size, len(window.rows))
-    if _PROGRESS_METRIC not in window.metrics:
+    if PROGRESS_METRIC not in window.metrics:
         return np.broadcast_to(fit[:, None], shape)
-    at = window.metrics.index(_PROGRESS_METRIC)
+    at = window.metrics.index(PROGRESS_METRIC)
     known = window.observed.T[:, at] & fit[:, None]
     steps = np.where(known, window.values.T[:, at], -np.inf)
     progress = fit[:, None] & ~known

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.comparable import comparable_part
 from paramedic.diagnosis.contract import Fault
 from paramedic.diagnosis.finding import moment
+from paramedic.diagnosis.same_step import telling_ranks, with_peers_of_the_step
 from paramedic.diagnosis.slowness import finding_of
 from paramedic.diagnosis.symptoms import JUDGED_METRICS
 from paramedic.ingest.contract import Entity
@@ -89,7 +90,7 @@ class RankJudging:
         for slowness in self._weigh(second, windows, memory, picture):
             finding = self._finding(slowness, memory, picture, None)
             if finding.node not in picture.departed and docket.would_change(finding):
-                scores = self._score(Entity.NODE, windows.closed_by(second), windows, picture)
+                scores = self._score_nodes(windows.closed_by(second), windows, picture)
                 yield from docket.report(self._finding(slowness, memory, picture, scores))
         yield from _acquit(second, memory.watch, docket)
 
@@ -101,7 +102,10 @@ class RankJudging:
         told = [at for at, name in enumerate(window.metrics) if name in JUDGED_METRICS]
         if not window.observed.T[-1, told].any():
             return []
-        return memory.watch.weigh(self._score(Entity.RANK, second, windows, picture))
+        part = comparable_part(window, picture, self.settings, JUDGED_METRICS)
+        telling = telling_ranks(part)
+        scores = self.model.score(with_peers_of_the_step(window, part, telling))
+        return memory.watch.weigh(scores, telling)
 
     def _finding(
         self,
@@ -113,12 +117,9 @@ class RankJudging:
         suspicion = memory.watch.suspicion()
         return finding_of(slowness, picture.generation, suspicion, node_scores, self.settings)
 
-    def _score(
-        self, entity: Entity, second: int, windows: JobWindows, picture: JobPicture
-    ) -> AnomalyScores:
-        window = windows.window_until(entity, second)
-        judged = JUDGED_METRICS if entity is Entity.RANK else None
-        return self.model.score(comparable_part(window, picture, self.settings, judged))
+    def _score_nodes(self, second: int, windows: JobWindows, picture: JobPicture) -> AnomalyScores:
+        window = windows.window_until(Entity.NODE, second)
+        return self.model.score(comparable_part(window, picture, self.settings))
 
 
 def is_whole(window: Window) -> bool:

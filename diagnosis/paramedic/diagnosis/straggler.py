@@ -56,6 +56,8 @@ class _Slot:
     """Scores of one slot by metric; a metric that the job does not send is NaN everywhere."""
 
     scores: AnomalyScores
+    telling: NDArray[np.bool_]
+    """Of whom the slot is evidence."""
 
     def seen(self, metric: str, which: NDArray[np.intp]) -> NDArray[np.float64]:
         """What is seen of these ranks by this metric, (one of `Seen`, rank)."""
@@ -124,10 +126,15 @@ class StragglerWatch:
         some = np.flatnonzero(stays.any(axis=0)).tolist()
         self._arrange(tuple(self._rows[at] for at in some))
 
-    def weigh(self, scores: AnomalyScores) -> list[Slowness]:
-        """Add a slot to the evidence; returns the ranks whose evidence has reached the level."""
+    def weigh(
+        self, scores: AnomalyScores, telling: NDArray[np.bool_] | None = None
+    ) -> list[Slowness]:
+        """Add a slot to the evidence; returns the ranks whose evidence has reached the level.
+
+        Who is not among those who are telling (None: all are) is only there as a peer.
+        """
         self._meet(scores.rows)
-        slot = _Slot(scores)
+        slot = _Slot(scores, np.ones(len(scores.rows), np.bool_) if telling is None else telling)
         return [
             slowness
             for lane in range(len(SYMPTOMS))
@@ -182,10 +189,11 @@ class StragglerWatch:
         """
         symptom, rows, second = SYMPTOMS[lane], slot.scores.rows, slot.scores.second
         deviation = symptom.worse * slot.deviation(symptom.metric)
-        here = np.flatnonzero(~np.isnan(deviation))
-        if not here.size or self._is_turmoil(deviation[here]):
+        there = np.flatnonzero(~np.isnan(deviation))
+        here = there[slot.telling[there]]
+        if not here.size or self._is_turmoil(deviation[there]):
             return
-        wander = self._wander(lane, here, deviation[here])
+        wander = self._wander(lane, there, here, deviation[here])
         levels = self._levels(wander, len(rows))
         added = self._increments(symptom, deviation, slot)[here]
         seen = slot.seen(symptom.metric, here)
@@ -197,12 +205,17 @@ class StragglerWatch:
             yield Slowness(rows[here[at]], trail, trail.level, noise, second, peers)
 
     def _wander(
-        self, lane: int, here: NDArray[np.intp], deviation: NDArray[np.float64]
+        self,
+        lane: int,
+        there: NDArray[np.intp],
+        here: NDArray[np.intp],
+        deviation: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """The noise to judge each observed rank by; the slot is added to what is measured."""
+        """The noise to judge each rank of `here` by; their slot is added to what is measured."""
         limit = self._settings.largest_deviation
         self._noise.add(lane, self._places[here], np.clip(deviation, -limit, limit))
-        return self._noise.wander_of_others(lane, self._places[here])
+        wander = self._noise.wander_of_others(lane, self._places[there])
+        return wander[np.isin(there, here, assume_unique=True)]
 
     def _levels(self, wander: NDArray[np.float64], ranks: int) -> NDArray[np.float64]:
         """The level for each noise, of which there are few: they are rounded."""
