@@ -114,12 +114,29 @@ def test_a_job_that_reaches_no_new_step_is_stalled() -> None:
     assert watch.stalled_seconds() == 0.0
 
 
-def test_a_long_job_settles_for_twenty_seconds_and_a_short_one_for_a_quarter() -> None:
+def test_a_long_job_settles_for_twenty_seconds() -> None:
     watch, _screen, now = watch_of(steps(b"1"), steps(b"25"))
     assert not has_settled(watch, 400, now[0])
     watch.look(0.1)
-    assert not has_settled(watch, 100, now[0])
+    watch.look(0.1)
+    assert not has_settled(watch, 400, now[0] + 19.0)
     assert has_settled(watch, 400, now[0] + 20.0)
+
+
+def test_a_short_job_settles_for_a_quarter_of_its_steps_and_ten_seconds() -> None:
+    watch, _screen, now = watch_of(steps(b"1"), steps(b"24"), steps(b"25"))
+    watch.look(0.1)
+    watch.look(0.1)
+    assert not has_settled(watch, 100, now[0] + 10.0)
+    watch.look(0.1)
+    assert not has_settled(watch, 100, now[0] + 9.0)
+    assert has_settled(watch, 100, now[0] + 10.0)
+
+
+def test_a_job_is_hit_before_more_than_half_of_its_steps_are_done() -> None:
+    watch, _screen, now = watch_of(steps(b"1"), steps(b"49"), steps(b"50"))
+    watch.look(0.1)
+    watch.look(0.1)
+    assert not has_settled(watch, 100, now[0])
     watch.look(0.1)
     assert has_settled(watch, 100, now[0])
-    assert not has_settled(watch, 400, now[0])

@@ -33,6 +33,9 @@ _START_SECONDS = 60.0
 _STUCK_SECONDS = 180.0
 _SETTLE_SECONDS = 20.0
 _SETTLE_SHARE = 0.25
+_LEAST_SETTLE_SECONDS = 10.0
+"""Ranks are not compared in a job's first seconds, and four slots are the least to compare by."""
+_LATEST_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +74,14 @@ def watch_run(
 
 
 def has_settled(watch: Watch, steps: int, now_seconds: float) -> bool:
-    """Twenty seconds of training, or a quarter of the steps of a short one."""
+    """Twenty seconds of training, or a quarter of the steps of a short one and ten seconds.
+
+    The fault comes in the middle of the steps at the latest.
+    """
     step = watch.pulse.step or 0
     trained = watch.pulse.trained_seconds(now_seconds)
-    return trained >= _SETTLE_SECONDS or step >= max(1, round(_SETTLE_SHARE * steps))
+    is_short = step >= max(1, round(_SETTLE_SHARE * steps)) and trained >= _LEAST_SETTLE_SECONDS
+    return is_short or trained >= _SETTLE_SECONDS or step >= max(1, round(_LATEST_SHARE * steps))
 
 
 @dataclass(slots=True)
