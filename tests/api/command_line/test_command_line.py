@@ -153,6 +153,25 @@ def test_a_verb_by_itself_helps_as_it_does_among_all() -> None:
     assert {name: text for one in alone for name, text in one.items()} == help_of(build_parser())
 
 
+@pytest.mark.parametrize(
+    "common", [["--debug"], ["--set", "job.ranks=3"], ["--set=job.ranks=3", "--config", "p.toml"]]
+)
+def test_flags_that_every_verb_has_may_stand_before_it(tmp_path: Path, common: list[str]) -> None:
+    (tmp_path / "p.toml").write_text("")
+    common = [str(tmp_path / one) if one == "p.toml" else one for one in common]
+    own = ["--bare", "--", "x", "--debug"]
+    _verb, before = read_call([*common, "run", *own], around(tmp_path))
+    _verb, behind = read_call(["run", *common, *own], around(tmp_path))
+    assert (before.flags, before.settings) == (behind.flags, behind.settings)
+    assert before.command == ("x", "--debug")
+
+
+@pytest.mark.parametrize("arguments", [["--debug"], ["--set"], ["--config", "x"]])
+def test_common_flags_without_a_verb_are_no_call(tmp_path: Path, arguments: list[str]) -> None:
+    with pytest.raises(UsageError, match="VERB"):
+        read_call(arguments, around(tmp_path))
+
+
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version", "run"], ["unknown", "run"]])
 def test_who_names_no_verb_first_is_told_of_all(arguments: list[str]) -> None:
     assert list(verbs_asked_for(arguments)) == list(VERBS.values())

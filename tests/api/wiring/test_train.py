@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from paramedic.api.command_line.dispatch import dispatch
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.api.wiring.errors import InputError
 from paramedic.api.wiring.train import TrainRequest, train
+from paramedic.ingest.folder_lock import FolderInUseError, alone_in
 from paramedic.models.history import JobHistory
 from paramedic.models.pattern.artifact import PatternArtifact
 from paramedic.models.pattern.errors import TrainingError
@@ -212,6 +214,24 @@ def test_a_folder_of_somebody_else_is_not_taken_for_checkpoints(place: Path) -> 
     with pytest.raises(InputError, match="is no training's folder"):
         train(request(place), io.StringIO(), io.StringIO(), Learner())
     assert (other / "notes.txt").read_text() == "mine"
+
+
+def test_two_trainings_of_one_model_at_the_same_time_are_one_line(place: Path) -> None:
+    asked = request(place)
+    folder = asked.out.with_name("ours.training")
+    with alone_in(folder, "a training"), pytest.raises(FolderInUseError) as told:
+        train(replace(asked, resume=True), io.StringIO(), io.StringIO(), Learner())
+    assert f"{folder} is in use: a training of process {os.getpid()}" in str(told.value)
+    trained(asked, Learner())
+    assert not folder.exists()
+
+
+def test_a_training_that_was_stopped_is_told_before_a_recording_is_read(place: Path) -> None:
+    asked, err = request(place), io.StringIO()
+    stopped(asked)
+    with pytest.raises(InputError, match="holds a training that was stopped"):
+        train(asked, io.StringIO(), err, Learner())
+    assert err.getvalue() == ""
 
 
 def test_a_damaged_note_of_a_training_is_told(place: Path) -> None:

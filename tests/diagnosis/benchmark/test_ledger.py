@@ -52,6 +52,13 @@ def test_thresholds_that_raise_the_same_alarms_share_them() -> None:
     assert len(fields["alarms"]) == 2
 
 
+def test_a_folder_of_somebody_else_s_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(ResultsError, match=r"holds something else \(thesis\.tex\) and no results"):
+        ResultsLedger(tmp_path, DRAWN)
+    assert [one.name for one in tmp_path.iterdir()] == ["thesis.tex"]
+
+
 def test_what_was_added_is_there_when_the_folder_is_opened_again(tmp_path: Path) -> None:
     ResultsLedger(tmp_path / "deep" / "folder", DRAWN).add(KNOWN, [result(), result("random")])
     again = ResultsLedger(tmp_path / "deep" / "folder", DRAWN)

@@ -16,6 +16,7 @@ from paramedic.api.command_line.parser import (
     build_parser,
     flag_destination,
     split_command,
+    verb_first,
     verbs_asked_for,
 )
 from paramedic.api.command_line.surroundings import Surroundings
@@ -72,7 +73,8 @@ def read_call(arguments: Sequence[str], surroundings: Surroundings) -> tuple[Ver
 
     Raises CommandLineError or SettingsError.
     """
-    before, command = split_command(arguments)
+    told, command = split_command(arguments)
+    before = verb_first(told)
     flags, unknown = build_parser(verbs_asked_for(before)).parse_known_args(before)
     if unknown:
         # argparse would point to the help of all verbs, which says nothing about this one's flags.

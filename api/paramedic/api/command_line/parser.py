@@ -51,6 +51,9 @@ VERBS: dict[str, Verb] = {
     )
 }
 
+_COMMON_FLAGS = {"--debug": 0, "--set": 1, "--config": 1}
+"""Flags of every verb, and how many values each has."""
+
 _EPILOG = """\
 first steps:
   paramedic demo                       see a rank die, be named and be replaced
@@ -58,7 +61,8 @@ first steps:
   paramedic up --prometheus URL        watch the jobs of a cluster that runs already
   paramedic VERB --help                examples, defaults and exit codes
 
-Settings come from paramedic.toml, then PARAMEDIC_… variables, then flags: docs/settings.md.
+Settings come from paramedic.toml, then PARAMEDIC_… variables, then flags: docs/settings.md. Flags
+that every verb has (--debug, --set, --config) may stand before the verb or behind it.
 """
 
 
@@ -79,6 +83,20 @@ class _ShowVersion(argparse.Action):
 
         tell(sys.stdout, f"paramedic {version('paramedic')}\n")
         parser.exit(0)
+
+
+def verb_first(arguments: Sequence[str]) -> list[str]:
+    """The same with the verb in front: flags that every verb has may stand before it.
+
+    >>> verb_first(["--debug", "--set", "api.port=1", "run", "--bare"])
+    ['run', '--debug', '--set', 'api.port=1', '--bare']
+    """
+    before, rest = list[str](), list(arguments)
+    while rest and (flag := rest[0].partition("=")[0]) in _COMMON_FLAGS:
+        words = 1 + (_COMMON_FLAGS[flag] and "=" not in rest[0])
+        before += rest[:words]
+        del rest[:words]
+    return [*rest[:1], *before, *rest[1:]]
 
 
 def verbs_asked_for(arguments: Sequence[str]) -> Iterable[Verb]:

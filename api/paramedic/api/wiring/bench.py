@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, TextIO
 from paramedic.api.wiring.bench_progress import open_bar
 from paramedic.api.wiring.errors import InputError
 from paramedic.api.wiring.telling import say, tell
+from paramedic.ingest.drafts import reason_of, remedy_for, write_text
+from paramedic.ingest.folder_lock import alone_in
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.benchmark.real_sets.rows import RealSetRow
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from paramedic.models.detection import FaultyMachineDetector
 
 _DOES_NOT_HOLD = 1
-REPORT_FILES = ("report.json", "report.txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,17 @@ class BenchRequest:
 def bench_detection(request: BenchRequest, as_json: bool, stdout: TextIO, stderr: TextIO) -> int:
     """Run it or go on with it, and tell; 1 when it is too easy, or ours is not the best.
 
-    Raises InputError when it cannot be run.
+    Raises InputError when it cannot be run, FolderInUseError when another one is running there.
     """
     from paramedic.diagnosis.benchmark.errors import BenchmarkError
     from paramedic.diagnosis.benchmark.real_sets.errors import RealSetError
 
     try:
-        report = _report(request, stderr)
+        with alone_in(request.out, "a benchmark"):
+            report = _report(request, stderr)
+            _keep(request.out, report)
     except (BenchmarkError, RealSetError) as error:
         raise InputError(str(error)) from error
-    _keep(request.out, report)
     if as_json:
         tell(stdout, json.dumps(report.to_json()) + "\n")
     else:
@@ -114,12 +116,17 @@ def _settings(
 
 def _keep(folder: Path, report: Report) -> None:
     """Beside the results. Raises InputError when that cannot be done."""
+    from paramedic.diagnosis.benchmark.ledger import REPORT_FILES
+
     texts = (json.dumps(report.to_json(), indent=1) + "\n", _text(report))
     try:
         for name, text in zip(REPORT_FILES, texts, strict=True):
-            (folder / name).write_text(text, encoding="utf-8")
+            write_text(folder / name, text)
     except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror}") from error
+        raise InputError(
+            f"{folder} cannot be written: {reason_of(error)}:"
+            f" {remedy_for(error, 'allow it')}, and call the same again: results are kept"
+        ) from error
 
 
 def _text(report: Report) -> str:

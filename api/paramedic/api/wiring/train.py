@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, TextIO
 from paramedic.api.wiring.errors import InputError
 from paramedic.api.wiring.labelled_scores import labelled_scores
 from paramedic.api.wiring.telling import say, tell
-from paramedic.api.wiring.training_folder import begin_training, training_folder
+from paramedic.api.wiring.training_folder import begin_training, require_wanted, training_folder
 from paramedic.api.wiring.wording import counted
 from paramedic.ingest.contract import format_time
+from paramedic.ingest.folder_lock import alone_in
 from paramedic.models.histories.errors import LabelError
 from paramedic.models.histories.labelled import LabelledHistory, read_labelled
 from paramedic.models.pattern.detector import PatternDetector
@@ -81,10 +82,21 @@ def train(
     request: TrainRequest, stdout: TextIO, stderr: TextIO,
     learn: Learn = fitted, detector: Detector = PatternDetector,
 ) -> int:  # fmt: skip
-    """Read, learn, measure, write. Raises RecordingError, ModelWriteError or InputError."""
+    """Read, learn, measure, write.
+
+    Raises RecordingError, ModelWriteError, InputError or FolderInUseError.
+    """
+    with alone_in(training_folder(request.out), "a training"):
+        return _train(request, stdout, stderr, learn, detector)
+
+
+def _train(
+    request: TrainRequest, stdout: TextIO, stderr: TextIO, learn: Learn, detector: Detector
+) -> int:
     begun = request.clock()
     if request.out.exists():
         raise ModelWriteError(f"{request.out} is there already: name another folder")
+    require_wanted(request.out, resume=request.resume)
     seen = _read(request, stderr)
     manifest = manifest_of_training(
         request.name,
@@ -124,7 +136,7 @@ def _learnt(
 ) -> PatternArtifact:
     from paramedic.models.pattern.errors import PatternError
 
-    folder = begin_training(request.out, _asked(request, manifest), resume=request.resume)
+    folder = begin_training(request.out, _asked(request, manifest))
     histories = [one.history for one in seen]
     progress = _Progress(stderr, request.clock)
     try:

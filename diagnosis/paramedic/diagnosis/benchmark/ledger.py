@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 from paramedic.diagnosis.benchmark.episodes import Facts
 from paramedic.diagnosis.benchmark.errors import ResultsError
 from paramedic.diagnosis.benchmark.results import Result
+from paramedic.ingest.drafts import reason_of, remedy_for, write_text
+from paramedic.ingest.folder_lock import LOCK_FILE
+from paramedic.ingest.some_names import some_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     Kept = TypeVar("Kept")
 
 _RUN, _EPISODES, _RESULTS = "run.json", "episodes.jsonl", "results.jsonl"
+REPORT_FILES = ("report.json", "report.txt")
+"""What is told at the end lies there as well."""
+_OWN = {_RUN, _EPISODES, _RESULTS, *REPORT_FILES, LOCK_FILE}
 _MADE_BY = "made_by"
 _UNREADABLE = (KeyError, TypeError, ValueError, IndexError)
 
@@ -49,7 +55,10 @@ class ResultsLedger:
             folder.mkdir(parents=True, exist_ok=True)
             self._claim(json.dumps(drawn, sort_keys=True))
         except OSError as error:
-            raise ResultsError(f"{folder} cannot be used for results: {error.strerror}") from error
+            raise ResultsError(
+                f"{folder} cannot be used for results: {reason_of(error)}:"
+                f" {remedy_for(error, 'name another folder')}"
+            ) from error
         self.facts: dict[str, Facts] = {}
         self.results: dict[tuple[str, str], Result] = {}
         for facts in self._read(_EPISODES, Facts.from_json):
@@ -89,11 +98,21 @@ class ResultsLedger:
     def _claim(self, drawn: str) -> None:
         file = self._folder / _RUN
         if not file.exists():
-            file.write_text(drawn + "\n", encoding="utf-8")
+            self._require_own()
+            write_text(file, drawn + "\n")
         elif _text(file).strip() != drawn:
             raise ResultsError(
                 f"{self._folder} holds the results of another run ({file.name} differs from what "
                 f"is asked for now: {drawn}): name another folder, or remove that one"
+            )
+
+    def _require_own(self) -> None:
+        """Nothing of somebody else's lies there."""
+        foreign = sorted({one.name for one in self._folder.iterdir()} - _OWN)
+        if foreign:
+            raise ResultsError(
+                f"{self._folder} holds something else ({some_names(foreign)}) and no results: name"
+                " a new or an empty folder"
             )
 
     def _append(self, name: str, lines: Iterable[Mapping[str, object]]) -> None:
@@ -102,7 +121,10 @@ class ResultsLedger:
             with file.open("a", encoding="utf-8") as out:
                 out.write("".join(json.dumps(line) + "\n" for line in lines))
         except OSError as error:
-            raise ResultsError(f"{file} cannot be written: {error.strerror}") from error
+            raise ResultsError(
+                f"{file} cannot be written: {reason_of(error)}: {remedy_for(error, 'allow it')},"
+                " and call the same again: it goes on where it stopped"
+            ) from error
 
     def _read(self, name: str, parse: Callable[[Mapping[str, Any]], Kept]) -> Iterator[Kept]:
         file = self._folder / name
@@ -128,7 +150,7 @@ def _without_cut_line(file: Path) -> str:
     text = _text(file)
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
-        file.write_text(whole, encoding="utf-8")
+        write_text(file, whole)
     return whole
 
 
