@@ -50,7 +50,7 @@ def told(folder: Path, *arguments: str) -> tuple[int, str, str]:
         (["nowhere.prom"], "nowhere.prom cannot be read: No such file"),
         (["--storage", "nowhere"], "No such file or directory: make it"),
         (["--storage", "/proc"], "--storage /proc: "),
-        (["--storage", "x", "--nodes", "0"], "'0' is no whole number above 0"),
+        (["--storage", "x", "--nodes", "0"], "'0': give a whole number from 1 on"),
         (["--storage", "x", "--state-gigabytes", "1,,2"], "'' is no number above 0"),
         (["--seconds", "-1"], "no number above 0"),
     ],

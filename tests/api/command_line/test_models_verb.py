@@ -46,7 +46,8 @@ def damage(folder: Path) -> None:
 def test_a_registry_of_nothing_says_which_model_is_in_use(place: Path) -> None:
     code, output, errors = called(place, "list")
     assert (code, output) == (0, "")
-    assert errors.startswith(f"no versions in {place / 'paramedic-models'}: the model that ships")
+    where = place / "paramedic-models"
+    assert errors.startswith(f"there is no registry yet at {where}: the model that ships")
     assert told(place, "list") == {"production": None, "models": []}
 
 
@@ -114,7 +115,7 @@ def test_a_registry_can_lie_elsewhere(place: Path) -> None:
 def test_whole_models_verify_with_0(place: Path) -> None:
     called(place, "add", "a")
     called(place, "add", "b")
-    assert called(place, "verify") == (0, "", "paramedic: 2 of 2 models are whole\n")
+    assert called(place, "verify") == (0, "", "paramedic: 2 of 2 models whole\n")
     assert called(place, "verify", "b")[0] == 0
 
 
@@ -127,7 +128,38 @@ def test_a_damaged_one_among_them_is_named_and_makes_it_2(place: Path) -> None:
     first, second = json.loads(output)["verified"]
     assert "0001/model.safetensors: its SHA-256 is " in first["damaged"]
     assert second == {"model": "2", "damaged": None}
-    assert errors.endswith("paramedic: 1 of 2 models are whole\n")
+    assert errors.endswith("paramedic: 1 of 2 models whole\n")
+
+
+def test_the_list_knows_a_damaged_version_as_verify_does(place: Path) -> None:
+    called(place, "add", "a")
+    called(place, "add", "b")
+    damage(Registry(place / "paramedic-models").folder_of(1))
+    first, second = told(place, "list")["models"]
+    assert "0001/model.safetensors: its SHA-256 is " in first["damaged"]
+    assert "name" not in first
+    assert second["name"] == "b"
+    assert "damaged: " in called(place, "list")[2]
+
+
+def test_a_broken_record_has_a_remedy_and_what_needs_no_record_works(place: Path) -> None:
+    called(place, "add", "a")
+    registry = Registry(place / "paramedic-models")
+    registry.record_file.write_text('{"schema": 1, "entries": [{"step": "burn"}]}')
+    code, _output, errors = called(place, "list")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "no record of a registry: entries[0].step is 'burn', it must be one of add, " in errors
+    assert f"add each anew (paramedic models add {registry.folder_of(1)} and so on)" in errors
+    assert called(place, "verify", "b")[0] == called(place, "show", "shipped")[0] == 0
+    registry.record_file.unlink()
+    assert told(place, "promote", str(registry.folder_of(1)))["version"] == 2
+
+
+def test_a_model_is_shown_briefly_or_whole(place: Path) -> None:
+    brief, whole = called(place, "show", "shipped")[2], called(place, "show", "shipped", "--all")[2]
+    assert brief.count("\n") < 15
+    assert "(--all lists them)" in brief
+    assert whole.count("\n") > 50
 
 
 @pytest.mark.parametrize(
@@ -146,7 +178,10 @@ def test_a_damaged_one_among_them_is_named_and_makes_it_2(place: Path) -> None:
         (["add", "bad"], "bad/model.safetensors: its SHA-256 is "),
         (["promote", "bad"], "bad/model.safetensors: its SHA-256 is "),
         (["rollback"], "no version is in production, so there is nothing to roll back"),
-        (["list", "--registry", "a/manifest.json/x"], "the registry cannot be read: "),
+        (["list", "--registry", "a/manifest.json/x"], "x is no registry: no such folder; name one"),
+        (["rollback", "--registry", "nowhere"], "nowhere is no registry: no such folder; name one"),
+        (["promote", "1", "--registry", "."], "is no registry: it holds no record.json; name one"),
+        (["list", "--all"], "--all goes with show"),
         (["add", "a", "--registry", "a/manifest.json"], "the registry cannot be read: "),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from models.registry.models_of_ours import AT, manifest_of
 from paramedic.api.wiring.models_table import lines_of_list, lines_of_model
+from paramedic.models.registry.manifest import TrainedOn
 from paramedic.models.registry.stages import Stage, StageChange
 
 ROW = {"version": 1, "stage": "production", "name": "ours", "created": AT, "metrics": 17,
@@ -54,6 +55,21 @@ def test_long_lists_are_cut_short() -> None:
     assert lines[3].endswith(" and 12 more")
     assert lines[4].startswith("settings: hidden=16 lines=word ")
     assert len(lines[4]) < 80
+    whole = list(lines_of_model(many, is_whole=True))
+    assert whole[3].endswith(" metric_19")
+    assert whole[4] == f"settings: hidden=16 lines={'word ' * 100}"
+
+
+def test_many_recordings_and_settings_are_a_line_each_unless_all_are_asked_for() -> None:
+    seen = tuple(TrainedOn(f"r{at}", 0, 10, "0123") for at in range(9))
+    many = replace(manifest_of(), trained_on=seen, settings={f"s{at}": at for at in range(9)})
+    lines, whole = list(lines_of_model(many)), list(lines_of_model(many, is_whole=True))
+    assert "trained on 9 recordings, 90 s: r0, r1, r2 and 6 more (--all lists them)" in lines
+    assert next(one for one in lines if "settings" in one).startswith("9 settings: s0=0 s1=1 ")
+    assert [one.partition(":")[0] for one in whole if "trained on" in one] == [
+        f"trained on r{at}" for at in range(9)
+    ]
+    assert any(one.endswith(" s8=8") for one in whole)
 
 
 def test_every_stage_has_its_time_and_reason() -> None:

@@ -261,7 +261,7 @@ def test_a_model_that_is_there_is_refused_before_anything_is_read(place: Path) -
         (["--out", "m"], "RECORDING"),
         (["nowhere", "--out", "m"], "nowhere: no such folder: name the folder of a recording"),
         (["a", "--out", "m", "--seed", "x"], "'x' is no whole number"),
-        (["a", "--out", "m", "--epochs", "0"], "0 epochs train nothing"),
+        (["a", "--out", "m", "--epochs", "0"], "'0': give a whole number from 1 on"),
         (["a", "--out", "m", "--accelerator", "tpu"], "invalid choice: 'tpu'"),
         (["a", "--out", "b"], "is there already: name another folder"),
     ],

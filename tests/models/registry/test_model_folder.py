@@ -156,7 +156,7 @@ def test_tensors_of_another_kind_are_refused(folder: Path) -> None:
 
 def test_a_folder_that_is_there_is_not_written_over_and_nothing_is_left(folder: Path) -> None:
     before = (folder / "manifest.json").read_bytes()
-    with pytest.raises(ModelWriteError, match="it is there already: name another folder"):
+    with pytest.raises(ModelWriteError, match="is there already: name another folder"):
         save(folder, artifact_of(1), manifest_of())
     assert (folder / "manifest.json").read_bytes() == before
     assert list(folder.parent.iterdir()) == [folder]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paramedic.api.command_line import extras
-from paramedic.api.command_line.flags import chosen, path, valued
+from paramedic.api.command_line.flags import chosen, path, seed, valued, whole
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -39,6 +39,7 @@ exit codes:
 _WORKERS = 2
 _TRIALS = 30
 _SOAK_HOURS = 1440
+_MOST, _MOST_WORKERS = 1_000_000, 1024
 _REFERENCE_DATA = "PARAMEDIC_REFERENCE_DATA"
 
 
@@ -50,21 +51,14 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _whole(text: str, least: int) -> int:
-    """A whole number. Raises ArgumentTypeError."""
-    if not (text.isascii() and text.isdecimal() and int(text) >= least):
-        raise ArgumentTypeError(f"{text!r} is no whole number from {least} on")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    """A seed. Raises ArgumentTypeError."""
-    return _whole(text, 0)
+def _number(text: str) -> int:
+    """So many of something. Raises ArgumentTypeError."""
+    return whole(text, 0, _MOST)
 
 
 def _workers(text: str) -> int:
     """So many processes. Raises ArgumentTypeError."""
-    return _whole(text, 1)
+    return whole(text, 1, _MOST_WORKERS)
 
 
 def _add_flags(parser: ArgumentParser) -> None:
@@ -79,7 +73,7 @@ def _add_flags(parser: ArgumentParser) -> None:
     form = "a table on standard error, or one JSON object on standard output"
     chosen(parser, "--format", ("table", "json"), f"{form} (default: table)")
     valued(parser, "--detectors", "A,B", "only these (default: all)", _names)
-    valued(parser, "--seed", "N", "what is drawn follows from it (default: 0)", _seed, 0)
+    valued(parser, "--seed", "N", "what is drawn follows from it (default: 0)", seed, 0)
     out = "where results are kept (default: bench/detection-SIZE-SEED, bench/soak-HOURS-SEED)"
     valued(parser, "--out", "FOLDER", out, path)
     workers = f"processes that work side by side (default: {_WORKERS})"
@@ -95,9 +89,9 @@ def _add_flags_of_trials(parser: ArgumentParser) -> None:
     valued(trials, "--recordings", "FOLDER", recordings, path)
     chosen(trials, "--part", ("validation", "test", "train"), "jobs of this part of the draw")
     number = f"so many jobs in which something breaks (default: {_TRIALS})"
-    valued(trials, "--number", "N", number, _seed, _TRIALS)
+    valued(trials, "--number", "N", number, _number, _TRIALS)
     hours = f"and so many healthy job-hours (default: 0; soak: {_SOAK_HOURS})"
-    valued(trials, "--healthy-hours", "N", hours, _seed)
+    valued(trials, "--healthy-hours", "N", hours, _number)
 
 
 def _packages(_flags: Namespace, _settings: Settings) -> Sequence[str]:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from paramedic.api.command_line import extras
-from paramedic.api.command_line.flags import chosen, path, switch, valued
+from paramedic.api.command_line.flags import chosen, integer, path, switch, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -46,8 +46,8 @@ def _add_flags(parser: ArgumentParser) -> None:
         "with --fault none: watch this long instead of to the last step",
         float,
     )
-    valued(parser, "--rank", "RANK", "whom to hit (default: random)", int)
-    valued(parser, "--seed", "SEED", "makes the random choice repeatable", int)
+    valued(parser, "--rank", "RANK", "whom to hit (default: random)", integer)
+    valued(parser, "--seed", "SEED", "makes the random choice repeatable", integer)
     chosen(
         parser,
         "--format",

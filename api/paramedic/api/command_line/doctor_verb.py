@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.flags import chosen, path, positive, repeated, valued
+from paramedic.api.command_line.flags import chosen, path, positive, repeated, valued, whole
 from paramedic.api.command_line.source_flags import (
     SETTING_FLAGS,
     add_source_flags,
@@ -53,9 +53,7 @@ def _sizes(text: str) -> tuple[float, ...]:
 
 def _nodes(text: str) -> int:
     """A whole number above 0. Raises ArgumentTypeError."""
-    if not (text.isascii() and text.isdecimal() and int(text)):
-        raise ArgumentTypeError(f"{text!r} is no whole number above 0")
-    return int(text)
+    return whole(text, 1)
 
 
 def _add_flags(parser: ArgumentParser) -> None:

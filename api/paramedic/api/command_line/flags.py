@@ -13,6 +13,9 @@ from typing import Any, Protocol, TypeVar
 Request = TypeVar("Request")
 
 _HIGHEST_PORT = 65535
+_MOST_SHOWN = 80
+MOST_SEED = 99_999_999
+"""What is made of it fits into the 64 bits that every library that draws takes."""
 _YEARS = range(1970, 2262)
 """What is told in nanoseconds ends then."""
 
@@ -82,6 +85,29 @@ def port(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) <= _HIGHEST_PORT):
         raise ArgumentTypeError(f"{text!r} is no port: give a number from 0 to {_HIGHEST_PORT}")
     return int(text)
+
+
+def integer(text: str) -> int:
+    """A whole number, also below 0. Raises ArgumentTypeError."""
+    try:
+        return int(text)
+    except ValueError as error:
+        shown = f"{text[:_MOST_SHOWN]}…" if len(text) > _MOST_SHOWN else text
+        raise ArgumentTypeError(f"{shown!r} is no whole number") from error
+
+
+def whole(text: str, least: int, most: int | None = None) -> int:
+    """A whole number. Raises ArgumentTypeError."""
+    number = integer(text)
+    if number < least or (most is not None and number > most):
+        upto = "on" if most is None else f"to {most}"
+        raise ArgumentTypeError(f"{text!r}: give a whole number from {least} {upto}")
+    return number
+
+
+def seed(text: str) -> int:
+    """What draws follow from. Raises ArgumentTypeError."""
+    return whole(text, 0, MOST_SEED)
 
 
 def positive(text: str) -> float:

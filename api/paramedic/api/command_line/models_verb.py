@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.flags import chosen, valued
+from paramedic.api.command_line.flags import chosen, switch, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -25,7 +25,7 @@ it is promoted; tensors or manifests that were changed are refused, and pickles 
 examples:
   paramedic models list
   paramedic models promote models/ours --why "two more weeks of telemetry"
-  paramedic models show 3 --format json
+  paramedic models show 3 --all
   paramedic models rollback
   paramedic models verify models/ours
 
@@ -42,6 +42,7 @@ def _add_flags(parser: ArgumentParser) -> None:
     parser.add_argument("action", choices=_ACTIONS, help="what is to be done")
     which = "a version, a model folder, or `shipped`"
     parser.add_argument("model", metavar="MODEL", nargs="?", default=None, help=which)
+    switch(parser, "--all", "with show: every recording, metric and setting, however many")
     valued(parser, "--why", "TEXT", "kept with a promotion or a roll back", default="")
     form = "a table on standard error, or one JSON object on standard output"
     chosen(parser, "--format", ("table", "json"), f"{form} (default: table)")
@@ -65,6 +66,8 @@ def _execute(call: Call) -> int:
         folder=around.folder,
         registry=around.folder / call.settings.models.registry_folder,
         now=datetime.now(UTC),
+        is_registry_named=flags.setting_registry is not None,
+        is_whole=flags.all,
     )
     return models(request, flags.format == "json", around.stdout, around.stderr)
 
@@ -75,6 +78,8 @@ def _check(flags: Namespace) -> None:
         raise UsageError(f"models {flags.action} needs a MODEL: a version or a model folder")
     if flags.action in _UNNAMED and flags.model:
         raise UsageError(f"models {flags.action} takes no MODEL: leave {flags.model!r} out")
+    if flags.all and flags.action != "show":
+        raise UsageError("--all goes with show")
     if flags.why and flags.action not in ("promote", "rollback"):
         raise UsageError("--why goes with promote and rollback")
 

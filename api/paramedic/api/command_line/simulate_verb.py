@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
-from paramedic.api.command_line.flags import filled, path, port, switch, valued
+from paramedic.api.command_line.flags import filled, integer, path, port, switch, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -84,23 +84,23 @@ def _add_cluster_flags(parser: ArgumentParser) -> None:
         ("--experts", "expert groups (default: 1)"),
         ("--seed", "everything random follows from it (default: 0)"),
     ):
-        valued(cluster, flag, "N", words, int)
+        valued(cluster, flag, "N", words, integer)
     valued(cluster, "--job", "NAME", "(default: synthetic)", default="synthetic")
     seconds = "how many to record (default: 600), or to serve (default: until ended)"
-    valued(cluster, "--seconds", "N", seconds, int)
+    valued(cluster, "--seconds", "N", seconds, integer)
     switch(cluster, "--undisturbed", "no congestion, cron jobs, glitches or lost scrapes")
     age = "how old the job is when it is first seen (default: 120 served, 0 recorded)"
-    valued(cluster, "--already-running", "SECONDS", age, int)
+    valued(cluster, "--already-running", "SECONDS", age, integer)
 
 
 def _add_fault_flags(parser: ArgumentParser) -> None:
     fault = parser.add_argument_group("what breaks")
     valued(fault, "--fault", "KIND", "one of those below (default: nothing)")
     valued(fault, "--fault-node", "NODE", "such as node-0007")
-    valued(fault, "--fault-gpu", "N", "(default: all of the node)", int)
+    valued(fault, "--fault-gpu", "N", "(default: all of the node)", integer)
     at = "counted from the first second that is seen (default: 0)"
-    valued(fault, "--fault-at", "SECOND", at, int)
-    valued(fault, "--fault-seconds", "N", "(default: it stays)", int)
+    valued(fault, "--fault-at", "SECOND", at, integer)
+    valued(fault, "--fault-seconds", "N", "(default: it stays)", integer)
     valued(fault, "--fault-strength", "SHARE", "(default: 0.5)", float)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from paramedic.api.command_line import extras
-from paramedic.api.command_line.flags import chosen, path, switch, valued
+from paramedic.api.command_line.flags import chosen, path, seed, switch, valued, whole
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
 
@@ -30,18 +30,8 @@ exit codes:
 """
 
 
-def whole(text: str) -> int:
-    """A whole number, 0 or more. Raises ArgumentTypeError."""
-    if not (text.isascii() and text.isdecimal()):
-        raise ArgumentTypeError(f"{text!r} is no whole number")
-    return int(text)
-
-
 def _epochs(text: str) -> int:
-    number = whole(text)
-    if number < 1:
-        raise ArgumentTypeError("0 epochs train nothing: 1 or more")
-    return number
+    return whole(text, 1)
 
 
 def _add_flags(parser: ArgumentParser) -> None:
@@ -49,7 +39,7 @@ def _add_flags(parser: ArgumentParser) -> None:
     parser.add_argument("recordings", metavar="RECORDING", nargs="+", type=path, help=words)
     valued(parser, "--out", "MODEL", "the folder that receives the model", path, required=True)
     valued(parser, "--name", "NAME", "of the model (default: the name of its folder)")
-    valued(parser, "--seed", "N", "decides every draw (default: 0)", whole, 0)
+    valued(parser, "--seed", "N", "decides every draw (default: 0)", seed, 0)
     valued(parser, "--epochs", "N", "at most; it stops early when nothing gets better", _epochs)
     switch(parser, "--resume", "go on with a training that was stopped, if there is one")
     chosen(parser, "--accelerator", ("cpu", "gpu", "auto"), "what computes (default: cpu)")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from paramedic.api.wiring.errors import InputError
 from paramedic.api.wiring.models_table import lines_of_list, lines_of_model
 from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.wording import counted
 from paramedic.ingest.contract import format_time
 from paramedic.models.contract import ModelError
 from paramedic.models.default.shipped import shipped_model
@@ -39,6 +40,10 @@ class ModelsRequest:
     """The current folder; relative paths start there."""
     registry: Path
     now: datetime
+    is_registry_named: bool = False
+    """Whether the flag named it: then it has to be there."""
+    is_whole: bool = False
+    """Whether everything is shown of a model, to people too."""
 
     @property
     def at(self) -> str:
@@ -49,6 +54,7 @@ class ModelsRequest:
 def models(request: ModelsRequest, as_json: bool, stdout: TextIO, stderr: TextIO) -> int:
     """Do it, and say what is so now. Raises ModelError or InputError."""
     registry = Registry(request.registry)
+    _require_registry(request)
     match request.action:
         case "list":
             return _list(registry, as_json, stdout, stderr)
@@ -62,6 +68,18 @@ def models(request: ModelsRequest, as_json: bool, stdout: TextIO, stderr: TextIO
     else:
         say(stderr, _said(request, done))
     return 0
+
+
+def _require_registry(request: ModelsRequest) -> None:
+    """Raises InputError for a registry that was named and is not there; an `add` makes it."""
+    makes_it = request.action in ("add", "promote") and _version_of(request.model) is None
+    is_there = Registry(request.registry).record_file.exists()
+    if request.is_registry_named and not makes_it and not is_there:
+        why = "it holds no record.json" if request.registry.is_dir() else "no such folder"
+        raise InputError(
+            f"--registry {request.registry} is no registry: {why}; name one that is there"
+            " (`paramedic models add` makes a new one)"
+        )
 
 
 def _changed(registry: Registry, request: ModelsRequest) -> Mapping[str, int | None]:
@@ -113,7 +131,7 @@ def _list(registry: Registry, as_json: bool, stdout: TextIO, stderr: TextIO) -> 
 def _row(registry: Registry, number: int) -> dict[str, object]:
     stage = registry.record().stage_of(number)
     try:
-        manifest = registry.version(number).manifest
+        _artifact, manifest = registry.load(number)
     except ModelError as error:
         return {"version": number, "stage": stage.value, "damaged": str(error)}
     return {
@@ -135,7 +153,10 @@ def _show(
     if as_json:
         tell(stdout, json.dumps(asdict(manifest)) + "\n")
     else:
-        tell(stderr, "".join(f"{line}\n" for line in lines_of_model(manifest)))
+        tell(
+            stderr,
+            "".join(f"{line}\n" for line in lines_of_model(manifest, is_whole=request.is_whole)),
+        )
     return 0
 
 
@@ -166,14 +187,14 @@ def _verify(
     registry: Registry, request: ModelsRequest, as_json: bool, stdout: TextIO, stderr: TextIO
 ) -> int:
     """All that are named; the damaged ones make it 2."""
-    every = [str(number) for number in registry.record().versions]
-    names = every if request.model is None else [request.model]
+    named = request.model
+    names = [str(one) for one in registry.record().versions] if named is None else [named]
     found = {name: _trouble(registry, request, name) for name in names}
     bad = {name: trouble for name, trouble in found.items() if trouble is not None}
     if as_json:
         told = [{"model": name, "damaged": trouble} for name, trouble in found.items()]
         tell(stdout, json.dumps({"verified": told}) + "\n")
-    say(stderr, *bad.values(), f"{len(found) - len(bad)} of {len(found)} models are whole")
+    say(stderr, *bad.values(), f"{len(found) - len(bad)} of {counted(len(found), 'model')} whole")
     return _UNUSABLE if bad else 0
 
 

@@ -7,23 +7,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paramedic.api.wiring.wording import counted
 from paramedic.ingest.contract import format_time
 from paramedic.ingest.some_names import some_names
 
 if TYPE_CHECKING:
-    from paramedic.models.registry.manifest import Manifest
+    from paramedic.models.registry.manifest import Manifest, TrainedOn
 
 _HEADINGS = ("version", "stage", "name", "created", "metrics", "recordings", "scores")
 _HEADLINES = ("labelled_f1", "held_out_loss_nats")
 """Of all scores, those that a line has room for."""
 _SHOWN = 8
 _LONGEST = 24
+_RECORDINGS = 4
+"""So many are listed, of more their number is told."""
 
 
 def lines_of_list(rows: Sequence[Mapping[str, object]], root: Path) -> Iterator[str]:
     """A table of versions, and what is wrong with those that are damaged."""
     if not rows:
-        yield f"no versions in {root}: the model that ships is in use (paramedic models show)"
+        where = "no versions in" if root.exists() else "there is no registry yet at"
+        yield f"{where} {root}: the model that ships is in use (paramedic models show)"
         return
     brief = [{**row, "scores": _headlines(row.get("scores"))} for row in rows]
     table = [_HEADINGS, *(tuple(_cell(row.get(one)) for one in _HEADINGS) for row in brief)]
@@ -34,23 +38,38 @@ def lines_of_list(rows: Sequence[Mapping[str, object]], root: Path) -> Iterator[
     yield from (f"damaged: {row['damaged']}" for row in rows if "damaged" in row)
 
 
-def lines_of_model(manifest: Manifest) -> Iterator[str]:
-    """One model, a line for each thing that is known."""
+def lines_of_model(manifest: Manifest, *, is_whole: bool = False) -> Iterator[str]:
+    """One model, a line for each thing that is known; without `is_whole` long lists are cut."""
+    shown = len(manifest.metrics) if is_whole else _SHOWN
     where = f"version {manifest.version}" if manifest.version else "in no registry"
     yield f"{manifest.name}, {where}, made {manifest.created}"
     yield f"release {manifest.code_version}, catalogue {manifest.catalogue_version}"
     yield f"tensors {manifest.tensors_sha256}"
-    yield f"{len(manifest.metrics)} metrics: {some_names(manifest.metrics, _SHOWN)}"
-    settings = ((name, _cell(value)[:_LONGEST]) for name, value in manifest.settings.items())
-    yield "settings: " + " ".join(f"{name}={value}" for name, value in sorted(settings))
+    yield f"{counted(len(manifest.metrics), 'metric')}: {some_names(manifest.metrics, shown)}"
+    longest = None if is_whole else _LONGEST
+    settings = [f"{k}={_cell(value)[:longest]}" for k, value in sorted(manifest.settings.items())]
+    if is_whole or len(settings) <= _SHOWN:
+        yield f"settings: {' '.join(settings)}"
+    else:
+        yield f"{len(settings)} settings: {' '.join(settings[:_SHOWN])} …"
     if not manifest.scores:
         yield "scores: none"
     yield from (f"{name}: {_cell(value)}" for name, value in sorted(manifest.scores.items()))
-    for seen in manifest.trained_on:
-        begun = format_time(datetime.fromtimestamp(seen.first_second, UTC))
-        yield f"trained on {seen.name}: {seen.seconds} s from {begun}, {seen.sha256[:12]}"
+    yield from _lines_of_recordings(manifest.trained_on, is_whole=is_whole)
     for change in manifest.stages:
         yield f"{change.at}  {change.stage.value}  {change.why}".rstrip()
+
+
+def _lines_of_recordings(seen: Sequence[TrainedOn], *, is_whole: bool) -> Iterator[str]:
+    """Each of a few; of many how much they are, and the first of them."""
+    if not is_whole and len(seen) > _RECORDINGS:
+        seconds = sum(one.seconds for one in seen)
+        names = some_names((one.name for one in seen), 3)
+        yield f"trained on {len(seen)} recordings, {seconds} s: {names} (--all lists them)"
+        return
+    for one in seen:
+        begun = format_time(datetime.fromtimestamp(one.first_second, UTC))
+        yield f"trained on {one.name}: {one.seconds} s from {begun}, {one.sha256[:12]}"
 
 
 def _headlines(scores: object) -> object:

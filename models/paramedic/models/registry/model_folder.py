@@ -21,6 +21,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as tensors_of
 from safetensors.numpy import save as bytes_of
 
+from paramedic.ingest.drafts import reason_of, remedy_for
 from paramedic.models.pattern.artifact import PatternArtifact
 from paramedic.models.registry.errors import ModelFileError, ModelWriteError, TamperedModelError
 from paramedic.models.registry.manifest import Manifest
@@ -137,10 +138,13 @@ def _appearing(folder: Path) -> Iterator[Path]:
         yield draft
         draft.chmod(0o755)
         if folder.exists():
-            raise FileExistsError(17, "it is there already: name another folder")
+            raise ModelWriteError(f"{folder} is there already: name another folder")
         draft.rename(folder)
     except OSError as error:
-        raise ModelWriteError(f"{folder}: the model cannot be written: {error.strerror}") from error
+        raise ModelWriteError(
+            f"{folder}: the model cannot be written: {reason_of(error)}:"
+            f" {remedy_for(error, 'name another folder')}"
+        ) from error
     finally:
         if draft is not None:
             rmtree(draft, ignore_errors=True)

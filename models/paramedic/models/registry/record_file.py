@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from paramedic.ingest.json_fields import JsonObject, read_json
 from paramedic.models.registry.errors import ModelFileError
 from paramedic.models.registry.stages import Entry, Record, Step
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 _SCHEMA = 1
+_MOST_VERSIONS = 999_999
 
 
 def record_bytes(record: Record) -> bytes:
@@ -25,28 +23,35 @@ def record_bytes(record: Record) -> bytes:
 def read_record(path: Path) -> Record:
     """The record in a file, empty where there is none. Raises ModelFileError."""
     try:
-        content = path.read_bytes()
+        return _record(JsonObject(path, read_json(path, ModelFileError), ModelFileError))
     except FileNotFoundError:
         return Record()
     except OSError as error:
         raise ModelFileError(f"{path}: the registry cannot be read: {error.strerror}") from error
-    try:
-        return _record(json.loads(content))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ModelFileError(f"{path}: no record of a registry: {error!r}") from error
+    except ModelFileError as error:
+        raise ModelFileError(
+            f"{path}: no record of a registry: {str(error).removeprefix(str(path)).lstrip(': ')};"
+            " the models beside it are untouched: correct the file, or move it away and add each"
+            f" anew (paramedic models add {path.parent / 'versions' / '0001'} and so on)"
+        ) from error
 
 
-def _record(told: Mapping[str, Any]) -> Record:
-    if told["schema"] != _SCHEMA:
-        raise ValueError(f"schema is {told['schema']!r}, and this release reads {_SCHEMA}")
-    return Record(tuple(_entry(one) for one in told["entries"]))
+def _record(told: JsonObject[ModelFileError]) -> Record:
+    schema = told.required("schema")
+    if schema != _SCHEMA:
+        raise told.wrong("schema", schema, f"{_SCHEMA}; a newer Paramedic may read it")
+    told.required("entries")
+    return Record(tuple(_entry(one) for one in told.objects("entries")))
 
 
-def _entry(told: Mapping[str, Any]) -> Entry:
+def _entry(told: JsonObject[ModelFileError]) -> Entry:
+    step = told.text("step")
+    if step not in [*Step]:
+        raise told.wrong("step", step, f"one of {', '.join(Step)}")
     return Entry(
-        at=str(told["at"]),
-        step=Step(told["step"]),
-        version=int(told["version"]),
-        digest=str(told["digest"]),
-        why=str(told.get("why", "")),
+        at=str(told.required("at")),
+        step=Step(step),
+        version=told.whole("version", _MOST_VERSIONS),
+        digest=str(told.required("digest")),
+        why=str(told.value.get("why", "")),
     )

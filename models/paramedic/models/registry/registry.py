@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paramedic.ingest.drafts import reason_of, remedy_for
 from paramedic.models.registry.errors import ModelWriteError, RegistryError, TamperedModelError
 from paramedic.models.registry.model_folder import (
     MANIFEST_FILE,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 RECORD_FILE = "record.json"
 LOCK_FILE = "lock"
 VERSIONS_FOLDER = "versions"
+_DRAFT = f".{RECORD_FILE}.draft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +164,12 @@ class Registry:
                 os.close(lock)
         except OSError as error:
             raise ModelWriteError(
-                f"{self.root}: the registry cannot be changed: {error.strerror}"
+                f"{self.root}: the registry cannot be changed: {reason_of(error)}:"
+                f" {remedy_for(error, 'name another with --registry')}"
             ) from error
 
     def _write(self, record: Record) -> None:
-        draft = self.root / f".{RECORD_FILE}.draft"
+        draft = self.root / _DRAFT
         draft.unlink(missing_ok=True)
         write_safely(draft, record_bytes(record))
         draft.replace(self.record_file)
