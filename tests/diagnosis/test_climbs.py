@@ -100,6 +100,16 @@ def test_it_makes_no_difference_which_climbs_ended_together(
     assert at_once.level(rarity) >= rarity
 
 
+@given(st.lists(st.lists(st.floats(0, 5000), max_size=4), max_size=6))
+def test_asking_for_the_level_on_the_way_makes_no_difference(slots: list[list[float]]) -> None:
+    asked, unasked = Climbs(), Climbs()
+    for heights in slots:
+        for climbs in (asked, unasked):
+            climbs.learn(np.array(heights), 50)
+        asked.level(RARITY)
+    assert asked.level(RARITY) == unasked.level(RARITY)
+
+
 @dataclass(frozen=True)
 class Shape:
     """How climbs of one kind are drawn, and how many of them pass a height."""

@@ -28,3 +28,15 @@ def test_each_row_gets_the_median_of_the_others_in_its_circle(
     found = Circles.of([circle for circle, _ in rows]).median_of_others(values)
     expected = [_slowly(rows, at) for at in range(len(rows))]
     np.testing.assert_array_equal(found, np.array([expected]).reshape(1, len(rows)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(-9, 9).map(float)), min_size=1))
+def test_each_circle_has_the_middle_and_the_highest_of_its_rows(
+    rows: list[tuple[int, float]],
+) -> None:
+    keys, values = [key for key, _ in rows], np.array([value for _, value in rows])
+    circles = Circles.of(keys)
+    members = [values[np.array(keys) == key] for key in dict.fromkeys(keys)]
+    middles = circles.middles(values[:, None])[:, 0]
+    assert middles.tolist() == [float(np.median(own)) for own in members]
+    assert circles.highest(values).tolist() == [float(own.max()) for own in members]

@@ -35,12 +35,36 @@ def _prior() -> NDArray[np.float64]:
     return counts
 
 
+@dataclass(frozen=True, slots=True)
+class _Heights:
+    """What counts of peaks say of the tail."""
+
+    mark: float
+    beyond: float
+    """How many peaks came higher."""
+    excess: float
+    """By how much, in the mean."""
+    thickness: float
+    """The mean height of all climbs above a nat."""
+
+    @classmethod
+    def of(cls, counts: NDArray[np.float64]) -> _Heights:
+        beyond = np.cumsum(counts[::-1])[::-1]
+        at = int(np.searchsorted(-beyond, -(1 - _MARK_QUANTILE) * beyond[0], side="right")) - 1
+        mark, peaks = float(_EDGES[at]), counts[at:]
+        excess = float((peaks * (_MIDDLES[at:] - mark)).sum() / beyond[at])
+        thickness = float((counts * (_MIDDLES - _EDGES[0])).sum() / beyond[0])
+        return cls(mark, float(beyond[at]), excess, thickness)
+
+
 @dataclass(slots=True)
 class Climbs:
     """Peaks by height, and in how many row-slots they came."""
 
     counts: NDArray[np.float64] = field(default_factory=_prior)
     row_slots: float = _PRIOR_CLIMBS * math.e
+    _heights: _Heights | None = None
+    """Of the counts as they are."""
 
     def learn(self, peaks: NDArray[np.float64], row_slots: int) -> None:
         """Climbs that are over, by the highest that each came to, and the row-slots since."""
@@ -48,6 +72,7 @@ class Climbs:
         high = peaks[peaks >= _EDGES[0]]
         if not high.size:
             return
+        self._heights = None
         np.add.at(self.counts, np.searchsorted(_EDGES, high, side="right") - 1, 1.0)
         total = self.counts.sum()
         if total > _CLIMBS_KEPT:
@@ -61,12 +86,11 @@ class Climbs:
         highest of a young job tell little; and no lower than for independent slots, nor than twice
         that where climbs are so thick.
         """
-        beyond = np.cumsum(self.counts[::-1])[::-1]
-        at = int(np.searchsorted(-beyond, -(1 - _MARK_QUANTILE) * beyond[0], side="right")) - 1
-        mark, peaks = float(_EDGES[at]), self.counts[at:]
-        excess = float((peaks * (_MIDDLES[at:] - mark)).sum() / beyond[at])
-        rate = float(beyond[at]) / self.row_slots
-        from_mark = mark + max(1.0, excess) * (rarity_nats + math.log(min(rate, 1.0)))
-        thickness = float((self.counts * (_MIDDLES - _EDGES[0])).sum() / beyond[0])
-        most = rarity_nats * max(thickness, 1.0)
+        if self._heights is None:
+            self._heights = _Heights.of(self.counts)
+        heights = self._heights
+        rate = heights.beyond / self.row_slots
+        over_mark = max(1.0, heights.excess) * (rarity_nats + math.log(min(rate, 1.0)))
+        from_mark = heights.mark + over_mark
+        most = rarity_nats * max(heights.thickness, 1.0)
         return max(min(most, _MOST_TRUSTED * rarity_nats), min(most, from_mark))

@@ -77,13 +77,14 @@ def _swing(level: Cells) -> Cells:
 
 def _part(window: Window, rows: list[int], metrics: list[int], slots: int) -> Cells:
     """(row, metric, slot) of the newest slots; NaN where not observed."""
-    values = window.values[rows][:, metrics, -slots:].astype(np.float64)
-    values[~window.observed[rows][:, metrics, -slots:]] = np.nan
+    chosen = np.ix_(rows, metrics, range(-slots, 0))
+    values = window.values[chosen].astype(np.float64)
+    values[~window.observed[chosen]] = np.nan
     return values
 
 
 def _apart(own: Cells, level: Cells) -> float:
     """The mean difference; infinite where nothing can be compared."""
     apart = np.abs(own - level)
-    known = ~np.isnan(apart)
-    return float(apart[known].mean()) if known.any() else np.inf
+    known = apart[~np.isnan(apart)]
+    return float(known.mean()) if known.size else np.inf

@@ -118,14 +118,15 @@ class DepartureWatch:
         return sorted(alone, key=lambda one: one.level - one.nats)
 
     def standings(self) -> dict[NodeName, NodeEvidence]:
-        """How the evidence stands against each node, by the row that has most of it."""
+        """How the evidence stands against each suspect, by the row that has most of it."""
         found: dict[NodeName, NodeEvidence] = {}
         for evidence in self._evidence():
             strength = evidence.strength
-            for at, row in enumerate(evidence.rows):
-                known = found.get(row.node)
+            for at in np.flatnonzero(strength >= SUSPECT).tolist():
+                node = evidence.rows[at].node
+                known = found.get(node)
                 if known is None or strength[at] > known.strength:
-                    found[row.node] = NodeEvidence(float(strength[at]), evidence.since(at))
+                    found[node] = NodeEvidence(float(strength[at]), evidence.since(at))
         return found
 
     def rows_of(self, node: NodeName) -> Iterator[tuple[EntityKey, float, float, int]]:
@@ -180,9 +181,7 @@ class DepartureWatch:
             return
         hosts = test.hosts_of(window.rows)
         picture = Picture(test.slot.deviation[self._pace].T, hosts)
-        suspected = [
-            at for at in range(len(hosts.seats)) if strength[hosts.members(at)].max() >= SUSPECT
-        ]
+        suspected = np.flatnonzero(hosts.highest(strength) >= SUSPECT).tolist()
         found = culprits(map(picture.suspect, suspected), self.settings.victim_share)
         if len(found) > max(1.0, self.settings.largest_crowd_share * len(hosts.seats)):
             return

@@ -46,6 +46,7 @@ _TOLD_OF = 0.97
 _SUPPORTED = 3.0
 """What a metric says counts up to so many times what the others say with it."""
 _ONE = ("evidence",)
+_NO_CLIMB: Cells = np.zeros(0)
 
 
 def level_nats(false_alarms_per_job_day: float, tests: int, slot_seconds: int) -> float:
@@ -135,6 +136,8 @@ class Evidence:
     _told: CellMemory = field(default_factory=lambda: CellMemory(1))
     """What each metric of each row has added lately, at all paces together."""
     _level: Cells = field(init=False)
+    _strength: Cells | None = None
+    """As long as the scores are the same."""
     _slots: int = 0
 
     def __post_init__(self) -> None:
@@ -153,8 +156,9 @@ class Evidence:
         """Each row's evidence as a share of the level, at the pace that has most of it."""
         if not self._slots:
             return np.zeros(len(self.rows))
-        strongest: Cells = (self._of(_Row.SCORE) / self._level[:, None]).max(axis=0)
-        return strongest
+        if self._strength is None:
+            self._strength = (self._of(_Row.SCORE) / self._level[:, None]).max(axis=0)
+        return self._strength
 
     @property
     def nats(self) -> Cells:
@@ -185,6 +189,7 @@ class Evidence:
 
     def restart(self) -> None:
         """Nothing of before speaks of now."""
+        self._strength = None
         if self._rows.cells.size:
             self._of(_Row.SCORE)[:] = self._of(_Row.PEAK)[:] = self._of(_Row.SAID)[:] = 0.0
             self._told.cells[:] = 0.0
@@ -197,12 +202,14 @@ class Evidence:
 
     def doubt(self, rows: list[int], kept_share: float) -> None:
         """Something else explains these rows: most of what speaks against them is dropped."""
+        self._strength = None
         self._of(_Row.SCORE)[:, rows] *= kept_share
         self._of(_Row.PEAK)[:, rows] = self._of(_Row.SCORE)[:, rows]
 
     def add(self, slot: Departures, second: int, terms: Terms) -> None:
         """Add a slot; what was not observed adds nothing either way."""
         self._arrange(slot)
+        self._strength = None
         gains = self._gains(slot, terms)
         seen: NDArray[np.bool_] = np.logical_or.reduce(slot.known, axis=0)
         self._live(seen, terms)
@@ -285,6 +292,10 @@ class Evidence:
 
     def _learn_climbs(self, score: Cells, peak: Cells) -> None:
         is_over = (score == 0) & (peak > 0)
+        if not is_over.any():
+            for tail in self.tails:
+                tail.learn(_NO_CLIMB, score.shape[1])
+            return
         for tail, over, highest, level in zip(self.tails, is_over, peak, self._level, strict=True):
             tail.learn(np.minimum(highest[over], level), highest.size)
         peak[is_over] = 0.0

@@ -13,6 +13,7 @@ import numpy as np
 
 from paramedic.diagnosis.recent import recent_means
 from paramedic.models.departure.character import OF_WORK, About, character_of
+from paramedic.models.leave_one_out import median_over_time
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +88,7 @@ def _differences(
 def _mean_difference(means: NDArray[np.float64], own: int, peers: list[int], least: float) -> float:
     """As a share of the peers' level; infinite where they do nothing of the kind."""
     mine, others = means[own], means[peers]
-    usual = float(np.nanmedian(others)) if np.isfinite(others).any() else np.nan
+    usual = float(median_over_time(others)) if np.isfinite(others).any() else np.nan
     # A unit that hardly works may differ by a large share of nearly nothing.
     if not np.isfinite(mine) or not np.isfinite(usual) or abs(mine - usual) < least:
         return 0.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from paramedic.models.leave_one_out import leave_one_out_median
+from paramedic.models.leave_one_out import leave_one_out_median, median_over_time
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -50,10 +50,13 @@ class Circles:
     def middles(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The median of each circle's rows, from (row, metric) to (circle, metric)."""
         empty = np.full((1, values.shape[1]), np.nan)
-        medians: NDArray[np.float64] = np.nanmedian(
-            np.concatenate([values, empty])[self.seats], axis=1
-        )
-        return medians
+        seated = np.concatenate([values, empty])[self.seats]
+        return median_over_time(np.moveaxis(seated, 1, -1))
+
+    def highest(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The largest value of each circle's rows."""
+        highest: NDArray[np.float64] = np.append(values, -np.inf)[self.seats].max(axis=1)
+        return highest
 
     @cached_property
     def _places(self) -> NDArray[np.intp]:
