@@ -103,6 +103,18 @@ class Terms:
     """How long a step of the job takes, or what is over so soon that it might be one."""
 
     @cached_property
+    def calm(self) -> Cells:
+        """What a slot without oddness takes off, (pace, 1, 1)."""
+        return _CALM_NATS / self.smoothing
+
+    @cached_property
+    def full_least_slots(self) -> Cells:
+        """To how many slots the fewest that decide come, (pace, 1)."""
+        # An average shows what is over for as many slots more as it takes in.
+        least = max(self.least_slots, _FEWEST_SLOTS) + self.smoothing[:, 0] - 1
+        return _full_slots(least, self.forgetting_slots)
+
+    @cached_property
     def full_slots(self) -> Cells:
         """To how many slots those of a metric's patience come, (pace, metric, 1)."""
         return _full_slots(self.patience_slots + self.smoothing, self.forgetting_slots)
@@ -211,11 +223,10 @@ class Evidence:
         self._arrange(slot)
         self._strength = None
         gains = self._gains(slot, terms)
-        seen: NDArray[np.bool_] = np.logical_or.reduce(slot.known, axis=0)
-        self._live(seen, terms)
-        counts = seen & (self._life.line(_Life.SEEN) > terms.settle_slots)
+        counts = self._live(np.logical_or.reduce(slot.known, axis=0), terms)
         score, since, peak, _ = (self._of(one) for one in _Row)
-        gains = np.where(counts, gains, 0.0)
+        if not counts.all():
+            gains[:, ~counts] = 0.0
         since[(score == 0) & (gains > 0)] = second
         # Twice the level is kept at most, so that a row that recovers is clear in finite time.
         kept = score * (1 - 1 / terms.forgetting_slots)
@@ -241,7 +252,7 @@ class Evidence:
         """What each row gains at each pace, (pace, row)."""
         self._level = np.array([tail.level(terms.base_level) for tail in self.tails])
         level = self._level[:, None, None]
-        calm = _CALM_NATS / terms.smoothing
+        calm = terms.calm
         patience, lone = terms.hastened(slot.haste)
         holes = None if slot.known.all() else ~slot.known
         added = slot.nats - terms.allowance_nats
@@ -250,7 +261,8 @@ class Evidence:
         np.minimum(added, calm + level / patience, out=added)
         _agree(added, slot.characters.matters)
         _support(added, calm + level / lone)
-        self._ration(added, slot.characters.work, terms, calm[:, 0])
+        if slot.characters.work.any():
+            self._ration(added, slot.characters.work, terms)
         mean = self._mean.cells
         if self._slots > _FEW_SLOTS:
             step = added - mean
@@ -263,16 +275,13 @@ class Evidence:
         others /= max(mean.shape[2] - 1, 1)
         others *= _CROWD
         total = np.subtract(added, _without(others, holes), out=added).sum(axis=1)
-        # An average shows what is over for as many slots more as it takes in.
-        least = max(terms.least_slots, _FEWEST_SLOTS) + terms.smoothing[:, 0] - 1
-        largest = self._level[:, None] / _full_slots(least, terms.forgetting_slots)
-        gains: Cells = np.minimum(total - calm[:, 0], largest)
-        return gains
+        total -= calm[:, 0]
+        return np.minimum(total, self._level[:, None] / terms.full_least_slots, out=total)
 
-    def _ration(self, added: Cells, work: NDArray[np.bool_], terms: Terms, calm: Cells) -> None:
+    def _ration(self, added: Cells, work: NDArray[np.bool_], terms: Terms) -> None:
         """One step says no more than so much of a machine's work: a stall is over with its step,
         and who is slow shows it in a part of every one."""
-        said = self._of(_Row.SAID)
+        said, calm = self._of(_Row.SAID), terms.calm[:, 0]
         said *= 1 - 1 / max(terms.step_slots, 1.0)
         some = added[:, work]
         total = some.sum(axis=1)
@@ -282,13 +291,16 @@ class Evidence:
             added[:, work] = some * share[:, None]
         said += np.maximum(total * share - calm, 0.0)
 
-    def _live(self, seen: NDArray[np.bool_], terms: Terms) -> None:
+    def _live(self, seen: NDArray[np.bool_], terms: Terms) -> NDArray[np.bool_]:
+        """Count the slot for those who are seen; returns whose evidence counts by now."""
         slots, met = self._life.line(_Life.SEEN), self._life.line(_Life.MET)
         is_new = seen & (met == 0)
-        if self._slots > terms.settle_slots:
-            slots[is_new] = terms.settle_slots - terms.newcomer_slots
-        met[seen] = 1.0
+        if is_new.any():
+            met[is_new] = 1.0
+            if self._slots > terms.settle_slots:
+                slots[is_new] = terms.settle_slots - terms.newcomer_slots
         slots += seen
+        return seen & (slots > terms.settle_slots)
 
     def _learn_climbs(self, score: Cells, peak: Cells) -> None:
         is_over = (score == 0) & (peak > 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -180,6 +180,26 @@ class Characters:
     """Whether it tells who else is busy on the host."""
     matters: tuple[NDArray[np.intp], ...]
     """Positions of metrics that tell one thing."""
+
+    @cached_property
+    def linear(self) -> NDArray[np.bool_]:
+        """Whose level scales its differences, (metric, 1)."""
+        return ~(self.logarithm | self.counted)[:, None]
+
+    @cached_property
+    def harmless(self) -> NDArray[np.float64]:
+        """The sign of departures that are nobody's fault, (metric, 1); 0: none of them."""
+        return np.subtract(self.only_falls, self.only_rises, dtype=np.float64)
+
+    @cached_property
+    def one_sided(self) -> NDArray[np.intp]:
+        """Positions of metrics that have such departures."""
+        return np.flatnonzero(self.harmless)
+
+    @cached_property
+    def works(self) -> bool:
+        """Whether there are metrics of work among them from which it can be told."""
+        return np.count_nonzero(self.work) > 1
 
 
 @lru_cache(maxsize=64)

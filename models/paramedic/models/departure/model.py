@@ -8,6 +8,7 @@ distribution that noise is assumed to have.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ _STARTLING_NATS = 6.7
 _ANOTHER_WORK = 2.0
 """When most work metrics are so many times as high as they have ever been lately, the job does
 something else: it has begun to train."""
+_FEWEST_MOVING = 2
 _SLOTS_KNOWN_OF_IT = 5
 _PAIR = 2
 _MANY_ROWS = 256
@@ -129,13 +131,14 @@ class DepartureModel:
             sided = (characters.only_rises | characters.only_falls)[:, 0]
             level[sided] = _other_of_two(values[sided])
         known = ~np.isnan(level)
+        is_whole = bool(known.all())
         memory = self.memory_slots(slot_seconds)
         has_turned = self._follow_size(level, known, characters, memory)
         size = size_of(self._size.cells[0], characters)
         floor = np.maximum(characters.floor_share * size, characters.floor)
         trust = max(_FEWEST_TRUST_SLOTS, self.config.trust_seconds / slot_seconds)
-        linear = ~(characters.logarithm | characters.counted)[:, None]
-        rest = self._steady.rest(values, np.where(known, level, 0.0), size, known, linear, trust)
+        level = level if is_whole else np.where(known, level, 0.0)
+        rest = self._steady.rest(values, level, size, known, characters.linear, trust)
         smoothing = self.smoothing(slot_seconds)
         odd = self._scatter.weigh(rest, known, floor, smoothing, self._slots, memory)
         calm = known & (odd.nats.max(axis=0) <= _STARTLING_NATS)
@@ -143,8 +146,8 @@ class DepartureModel:
         weight = self._steady.learn(rest, noise, calm, memory, trust)
         self._scatter.learn(weight, self._steady.is_early(trust), floor)
         self._slots += 1
-        harmless = np.subtract(characters.only_falls, characters.only_rises, dtype=np.float64)
-        np.multiply(odd.nats, odd.deviation * harmless <= 0, out=odd.nats)
+        lines = characters.one_sided
+        odd.nats[:, lines] *= odd.deviation[:, lines] * characters.harmless[lines] <= 0
         return Departures(
             rows, metrics, odd.nats, odd.deviation, known, characters, has_turned, haste
         )
@@ -169,11 +172,10 @@ class DepartureModel:
         """The running level of each metric; whether the job has begun to do something else."""
         size, highest = self._size.cells
         now, is_known = _middle(level, known)
-        moving = characters.work & (highest[:, 0] > 0) & is_known[:, 0]
         has_turned = bool(
             self._slots > _SLOTS_KNOWN_OF_IT
-            and np.count_nonzero(moving) > 1
-            and median_over_time(now[moving, 0] / highest[moving, 0]) > _ANOTHER_WORK
+            and characters.works
+            and _is_another(now, highest, characters.work[:, None] & is_known)
         )
         if has_turned:
             self._slots = _SLOTS_KNOWN_OF_IT
@@ -195,7 +197,17 @@ def _level(values: Cells, circles: Circles | None) -> Cells:
         return circles.median_of_others(values)
     if values.shape[1] < _MANY_ROWS or np.isnan(values).any():
         return leave_one_out_median(values)
-    return np.broadcast_to(np.median(values, axis=1, keepdims=True), values.shape)
+    return np.broadcast_to(median_over_time(values)[:, None], values.shape)
+
+
+def _is_another(now: Cells, highest: Cells, telling: NDArray[np.bool_]) -> bool:
+    """Whether most metrics that tell are much higher than they have ever been; all (metric, 1)."""
+    moving = telling & (highest > 0)
+    folds = now[moving] / highest[moving]
+    # Mostly not even one is, which is quickly seen.
+    if folds.size < _FEWEST_MOVING or folds.max() <= _ANOTHER_WORK:
+        return False
+    return bool(median_over_time(folds) > _ANOTHER_WORK)
 
 
 def _other_of_two(values: Cells) -> Cells:
@@ -215,12 +227,20 @@ def _middle(level: Cells, known: NDArray[np.bool_]) -> tuple[Cells, NDArray[np.b
     return np.where(count > 0, middle, 0.0), count > 0
 
 
+@lru_cache(maxsize=64)
+def _passing(metrics: tuple[str, ...], slot_seconds: int) -> tuple[Cells, Cells]:
+    """How many events of a slot may be a passing burst, (metric, 1), and what stands for them;
+    infinite for metrics that do not count events."""
+    characters = characters_of(metrics)
+    seconds = np.where(characters.increments, slot_seconds, 1)[:, None]
+    rate = np.where(characters.counted[:, None], characters.passing_rate * seconds, np.inf)
+    return rate, np.log1p(rate)
+
+
 def _haste(values: Cells, characters: Characters, slot_seconds: int) -> Cells | float:
     """How much less patience events need that no passing burst brings: (metric, row), or 1."""
-    seconds = np.where(characters.increments, slot_seconds, 1)[:, None]
-    rate = characters.passing_rate * seconds
-    passing = np.log1p(rate)
-    is_more = characters.counted[:, None] & (values > passing)
+    rate, passing = _passing(characters.metrics, slot_seconds)
+    is_more = values > passing
     if not is_more.any():
         return 1.0
     rates = np.expm1(np.where(is_more, values, 0.0))

@@ -116,16 +116,18 @@ class Scatter:
         weight = 1.0 / min(slots + 1, memory_slots)
         middle, fold = self._yardstick(smooth, size, holes, floor, weight)
         own = self._of(_Cell.OWN) * rest.trust
-        inverse = _inverse(np.maximum(fold, own), holes)
+        inverse, is_blank = _inverse(np.maximum(fold, own), holes)
         own *= _OWN_MIDDLE
         middle = np.maximum(middle, own, out=own)
-        beyond = np.subtract(size, rest.doubt, out=size)
-        np.maximum(beyond, 0.0, out=beyond)
+        beyond = size
+        if not rest.is_settled:
+            beyond -= rest.doubt
+            np.maximum(beyond, 0.0, out=beyond)
         nats = np.subtract(beyond, middle, out=middle)
         nats *= inverse
         nats += math.log(2)
-        if not inverse.all():
-            nats[inverse == 0] = 0.0
+        if is_blank is not None:
+            nats[is_blank] = 0.0
         self._correct(nats, known, slots, 1.0 / memory_slots)
         deviation = np.multiply(beyond, inverse, out=beyond)
         return Odd(nats, np.copysign(deviation, smooth, out=deviation))
@@ -160,9 +162,10 @@ class Scatter:
             return rest.rest[None]
         quick, slow = _LARGEST_JUMPS
         jumps = np.where(smoothing < 2, quick, slow) * smoothing
-        limit = jumps * np.maximum(self._all(_Crowd.UPPER), floor) + rest.doubt
-        kept = np.negative(limit)
-        np.maximum(rest.rest, kept, out=kept)
+        limit = jumps * np.maximum(self._all(_Crowd.UPPER), floor)
+        if not rest.is_settled:
+            limit = limit + rest.doubt
+        kept = np.maximum(rest.rest, -limit)
         return np.minimum(kept, limit, out=kept)
 
     def _yardstick(
@@ -212,6 +215,8 @@ class Scatter:
             believed -= share
             believed *= weight
             share += believed
+        if (share <= _LEAST_SHARES).all():
+            return
         factors = -np.log(np.maximum(share, _LEAST_SHARES)) / _MARK_COLUMN
         factor = np.minimum(np.minimum(factors[0], factors[1]), 1.0)
         if factor.min(initial=1.0) < 1:
@@ -226,16 +231,20 @@ class Scatter:
 _ALL = ("all",)
 
 
-def _inverse(fold: Cells, holes: NDArray[np.bool_] | None) -> Cells:
-    """1 / fold, zero where nothing is known or there is no scale; in the same memory."""
-    if holes is None and fold.all():
-        return np.divide(1.0, fold, out=fold)
+def _inverse(
+    fold: Cells, holes: NDArray[np.bool_] | None
+) -> tuple[Cells, NDArray[np.bool_] | None]:
+    """1 / fold, in the same memory; where nothing is known or there is no scale it is zero, and
+    that is told as well."""
+    if holes is None and fold.min(initial=1.0) > 0:
+        return np.divide(1.0, fold, out=fold), None
     has_scale = fold > 0
     if holes is not None:
         has_scale[:, holes] = False
     np.divide(1.0, fold, out=fold, where=has_scale)
-    fold[~has_scale] = 0.0
-    return fold
+    is_blank = ~has_scale
+    fold[is_blank] = 0.0
+    return fold, is_blank
 
 
 def _beyond(nats: Cells) -> NDArray[np.intp]:
@@ -268,13 +277,13 @@ def _quantiles(size: Cells, holes: NDArray[np.bool_] | None, shares: tuple[float
     rows = size.shape[-1]
     if rows <= _SMALL:
         lines = size if holes is None else np.where(holes, np.nan, size)
-        found = np.stack(leave_one_out_quantiles(lines, shares))
+        found = np.array(leave_one_out_quantiles(lines, shares))
         return found if holes is None else np.nan_to_num(found)
     some = sample(size)
     if holes is None:
         ordered, seen = np.sort(some, axis=2), some.shape[2]
         places = [max(math.ceil(seen * share) - 1, 0) for share in shares]
-        return np.stack([ordered[..., place, None] for place in places])
+        return np.array([ordered[..., place, None] for place in places])
     missing = sample(holes)
     ordered = np.sort(np.where(missing, np.inf, some), axis=2)
     count = np.count_nonzero(~missing, axis=1)[None, :, None]

@@ -47,10 +47,16 @@ class Rest(NamedTuple):
     rest: Cells
     difference: Cells
     """Before anything was taken off."""
-    doubt: Cells
-    trust: Cells
-    """0..1: how far the row's own past is known."""
+    doubt: Cells | float
+    trust: Cells | float
+    """0..1: how far the row's own past is known; 1 where all of them are known in full, and then
+    nothing is doubted."""
     limit: Cells
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all rows' pasts are known in full."""
+        return isinstance(self.trust, float)
 
 
 @dataclass(slots=True)
@@ -75,8 +81,7 @@ class Steady:
         """What is left of the differences; `linear`: whose level scales its differences, (m, 1)."""
         steady = self.memory[_Field.STEADY]
         limit = self._limit(size)
-        trust = self.memory[_Field.SEEN] / trust_slots
-        np.minimum(trust, 1.0, out=trust)
+        trust = self._trust(trust_slots)
         forgiven = _within(steady, limit)
         forgiven *= trust
         # While the whole job pauses, differences are as much smaller as its level is.
@@ -84,12 +89,15 @@ class Steady:
         share /= np.where(size > 0, size, 1.0)
         np.minimum(share, 1.0, out=share)
         np.multiply(forgiven, share, out=forgiven, where=linear)
-        difference = np.where(known, values - level, 0.0)
+        difference = values - level
+        if not known.all():
+            difference[~known] = 0.0
         # Only ever taken off: who is like its peers has not departed, whatever it was before.
-        taken = _within(forgiven, np.abs(difference))
-        taken *= difference * forgiven > 0
+        taken = np.maximum(forgiven, np.minimum(difference, 0.0), out=forgiven)
+        np.minimum(taken, np.maximum(difference, 0.0), out=taken)
         rest = self._moved(values, np.subtract(difference, taken, out=taken), known)
-        return Rest(rest, difference, (1 - trust) * limit, trust, limit)
+        doubt = 0.0 if isinstance(trust, float) else (1 - trust) * limit
+        return Rest(rest, difference, doubt, trust, limit)
 
     def learn(
         self, rest: Rest, noise: Cells, calm: NDArray[np.bool_], memory_slots: float,
@@ -107,7 +115,8 @@ class Steady:
         step = _within(rest.difference, 2 * rest.limit)
         step -= steady
         bound = _within(step, noise)
-        np.copyto(bound, step, where=seen < trust_slots)
+        if not rest.is_settled:
+            np.copyto(bound, step, where=seen < trust_slots)
         bound *= weight
         steady += bound
         return weight
@@ -116,13 +125,17 @@ class Steady:
         """Cells of which little is known."""
         return self.memory[_Field.SEEN] < trust_slots
 
+    def _trust(self, trust_slots: float) -> Cells | float:
+        trust = self.memory[_Field.SEEN] / trust_slots
+        return 1.0 if trust.min(initial=1.0) >= 1 else np.minimum(trust, 1.0, out=trust)
+
     def _limit(self, size: Cells) -> Cells:
         rows = sample(self.memory[_Field.STEADY])
         usual = median_over_time(np.abs(rows))[:, None]
         return np.maximum(_FORGIVEN_SHARE * size, _FORGIVEN_SPREADS * usual)
 
     def _moved(self, values: Cells, rest: Cells, known: NDArray[np.bool_]) -> Cells:
-        """The rest; while a value stands still, at most the one with which it came."""
+        """The rest, in place; while a value stands still, at most the one with which it came."""
         last, came = self.memory[_Field.LAST], self.memory[_Field.CAME]
         met = self.memory[_Field.MET]
         changed = values != last
@@ -131,10 +144,9 @@ class Steady:
         np.copyto(came, rest, where=changed)
         np.copyto(last, values, where=known)
         np.maximum(met, known, out=met)
-        size = np.abs(rest)
-        np.minimum(size, np.abs(came), out=size)
-        size *= rest * came > 0
-        return np.copysign(size, rest, out=size)
+        lines = np.flatnonzero(~changed.all(axis=1))
+        rest[lines] = _held(rest[lines], came[lines])
+        return rest
 
 
 _ENOUGH_ROWS = 64
@@ -143,6 +155,13 @@ _ENOUGH_ROWS = 64
 def sample(cells: NDArray[_Cell]) -> NDArray[_Cell]:
     """So many of the rows as tell of all of them."""
     return cells[..., :: max(1, cells.shape[-1] // _ENOUGH_ROWS)]
+
+
+def _held(rest: Cells, came: Cells) -> Cells:
+    """Each rest, but no larger than the one with which it came, and none the other way."""
+    size = np.minimum(np.abs(rest), np.abs(came))
+    size *= rest * came > 0
+    return np.copysign(size, rest, out=size)
 
 
 def _within(numbers: Cells, limit: Cells) -> Cells:
