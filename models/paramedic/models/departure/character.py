@@ -192,11 +192,6 @@ class Characters:
         return np.subtract(self.only_falls, self.only_rises, dtype=np.float64)
 
     @cached_property
-    def one_sided(self) -> NDArray[np.intp]:
-        """Positions of metrics that have such departures."""
-        return np.flatnonzero(self.harmless)
-
-    @cached_property
     def works(self) -> bool:
         """Whether there are metrics of work among them from which it can be told."""
         return np.count_nonzero(self.work) > 1

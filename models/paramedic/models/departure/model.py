@@ -107,8 +107,7 @@ class DepartureModel:
 
     def smoothing(self, slot_seconds: int) -> Cells:
         """The paces in slots, (pace, 1, 1)."""
-        paces = np.array(self.config.smoothing_seconds) / slot_seconds
-        return np.maximum(paces, 1.0)[:, None, None]
+        return _smoothing(self.config.smoothing_seconds, slot_seconds)
 
     def memory_slots(self, slot_seconds: int) -> float:
         """How far back it remembers."""
@@ -144,10 +143,10 @@ class DepartureModel:
         calm = known & (odd.nats.max(axis=0) <= _STARTLING_NATS)
         noise = self._scatter.noise(floor)
         weight = self._steady.learn(rest, noise, calm, memory, trust)
-        self._scatter.learn(weight, self._steady.is_early(trust), floor)
+        early = None if rest.is_settled else self._steady.is_early(trust)
+        self._scatter.learn(weight, early, floor)
         self._slots += 1
-        lines = characters.one_sided
-        odd.nats[:, lines] *= odd.deviation[:, lines] * characters.harmless[lines] <= 0
+        np.copyto(odd.nats, 0.0, where=odd.deviation * characters.harmless > 0)
         return Departures(
             rows, metrics, odd.nats, odd.deviation, known, characters, has_turned, haste
         )
@@ -189,6 +188,13 @@ class DepartureModel:
 
 
 _ALL = ("all",)
+
+
+@lru_cache(maxsize=64)
+def _smoothing(seconds: tuple[float, ...], slot_seconds: int) -> Cells:
+    smoothing: Cells = np.maximum(np.array(seconds) / slot_seconds, 1.0)[:, None, None]
+    smoothing.flags.writeable = False
+    return smoothing
 
 
 def _level(values: Cells, circles: Circles | None) -> Cells:

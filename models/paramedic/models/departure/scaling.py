@@ -33,6 +33,5 @@ def scaled(values: Cells, characters: Characters) -> Cells:
 def size_of(level: Cells, characters: Characters) -> Cells:
     """What shares of a level are taken of, (metric, 1)."""
     size = level.copy()
-    size[characters.logarithm] = LOGARITHM_SIZE
-    size[characters.counted] = np.maximum(size[characters.counted], LOGARITHM_SIZE)
-    return size
+    np.copyto(size, LOGARITHM_SIZE, where=characters.logarithm[:, None])
+    return np.maximum(size, LOGARITHM_SIZE, out=size, where=characters.counted[:, None])

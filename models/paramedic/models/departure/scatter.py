@@ -132,13 +132,17 @@ class Scatter:
         deviation = np.multiply(beyond, inverse, out=beyond)
         return Odd(nats, np.copysign(deviation, smooth, out=deviation))
 
-    def learn(self, weight: Cells, early: NDArray[np.bool_], floor: Cells) -> None:
-        """Follow how much calm rows scatter by themselves; a fault adds little to it."""
+    def learn(self, weight: Cells, early: NDArray[np.bool_] | None, floor: Cells) -> None:
+        """Follow how much calm rows scatter by themselves; a fault adds little to it.
+
+        `early`: cells of which little is known; None where there are none.
+        """
         own, size = self._of(_Cell.OWN), np.abs(self._of(_Cell.SMOOTH))
         usual = np.maximum(own, np.maximum(self._all(_Crowd.MIDDLE), _FLOOR_FOLD * floor))
         usual *= _LARGEST_GROWTH
         step = np.minimum(size, usual, out=usual)
-        np.copyto(step, size, where=early)
+        if early is not None:
+            np.copyto(step, size, where=early)
         step -= own
         step *= weight
         own += step

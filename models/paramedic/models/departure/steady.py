@@ -108,10 +108,11 @@ class Steady:
         `noise` is what a healthy row's slot may depart by.
         """
         seen, steady = self.memory[_Field.SEEN], self.memory[_Field.STEADY]
-        seen += calm
+        counts = calm.astype(np.float64)
+        seen += counts
         weight = np.maximum(seen, 1.0)
         np.minimum(weight, memory_slots, out=weight)
-        np.divide(calm, weight, out=weight)
+        np.divide(counts, weight, out=weight)
         step = _within(rest.difference, 2 * rest.limit)
         step -= steady
         bound = _within(step, noise)
@@ -135,7 +136,7 @@ class Steady:
         return np.maximum(_FORGIVEN_SHARE * size, _FORGIVEN_SPREADS * usual)
 
     def _moved(self, values: Cells, rest: Cells, known: NDArray[np.bool_]) -> Cells:
-        """The rest, in place; while a value stands still, at most the one with which it came."""
+        """The rest; while a value stands still, at most the one with which it came."""
         last, came = self.memory[_Field.LAST], self.memory[_Field.CAME]
         met = self.memory[_Field.MET]
         changed = values != last
@@ -143,10 +144,8 @@ class Steady:
         changed &= known
         np.copyto(came, rest, where=changed)
         np.copyto(last, values, where=known)
-        np.maximum(met, known, out=met)
-        lines = np.flatnonzero(~changed.all(axis=1))
-        rest[lines] = _held(rest[lines], came[lines])
-        return rest
+        np.copyto(met, 1.0, where=known)
+        return rest if changed.all() else _held(rest, came)
 
 
 _ENOUGH_ROWS = 64
@@ -160,7 +159,7 @@ def sample(cells: NDArray[_Cell]) -> NDArray[_Cell]:
 def _held(rest: Cells, came: Cells) -> Cells:
     """Each rest, but no larger than the one with which it came, and none the other way."""
     size = np.minimum(np.abs(rest), np.abs(came))
-    size *= rest * came > 0
+    np.copyto(size, 0.0, where=rest * came <= 0)
     return np.copysign(size, rest, out=size)
 
 
