@@ -34,12 +34,15 @@ class Rests:
 
     def tell(self, rests: Cells, doubt: float = 0.0, trust: float = 0.0) -> Odd:
         """NaN: not observed."""
-        known = ~np.isnan(rests)[None]
-        cells = np.where(known, rests[None], 0.0)
+        cells = np.where(np.isnan(rests), 0.0, rests)[None]
         rest = Rest(cells, cells, np.full_like(cells, doubt), np.full_like(cells, trust), cells * 0)
+        return self.take(rest, ~np.isnan(rests)[None])
+
+    def take(self, rest: Rest, known: NDArray[np.bool_]) -> Odd:
         found = self.scatter.weigh(rest, known, self.floor, PACES, self.slots, MEMORY)
         weight = known / min(self.slots + 1, MEMORY)
-        self.scatter.learn(weight, np.zeros_like(known), self.floor)
+        early = None if rest.is_settled else np.zeros_like(known)
+        self.scatter.learn(weight, early, self.floor)
         self.slots += 1
         return found
 
@@ -72,6 +75,20 @@ def with_outlier(rows: int, size: float, seed: int = 6) -> Cells:
     rests = normal(np.random.default_rng(seed), rows)
     rests[0] = size
     return rests
+
+
+@pytest.mark.parametrize("rows", [2, 8, 60])
+def test_where_all_rows_are_known_it_makes_no_difference_whether_that_is_said_once(
+    rows: int,
+) -> None:
+    once, each = Rests(rows), Rests(rows)
+    random = np.random.default_rng(rows)
+    for _ in range(40):
+        cells = normal(random, rows)[None]
+        found = once.take(Rest(cells, cells, 0.0, 1.0, cells * 0), np.ones_like(cells, np.bool_))
+        expected = each.tell(cells[0], doubt=0.0, trust=1.0)
+        np.testing.assert_array_equal(found.nats, expected.nats)
+        np.testing.assert_array_equal(found.deviation, expected.deviation)
 
 
 @given(st.floats(1.0, 20.0), st.floats(1.05, 3.0))

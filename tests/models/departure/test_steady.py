@@ -47,8 +47,8 @@ def live(
     return rest_of(steady, *values)
 
 
-def first(cells: Cells) -> float:
-    return float(cells[0, 0])
+def first(cells: Cells | float) -> float:
+    return float(np.ravel(cells)[0])
 
 
 def test_at_first_nothing_is_forgiven_and_any_ordinary_difference_is_doubted() -> None:
@@ -116,7 +116,7 @@ def test_a_newcomer_is_unknown_and_who_stays_is_known() -> None:
     steady = fresh()
     live(steady, 15, 110.0)
     steady.arrange((*named(8)[5:], *named(3)), ("metric",))
-    trust = rest_of(steady).trust[0]
+    trust = np.ravel(rest_of(steady).trust)
     assert trust.tolist() == [0.0] * 3 + [1.0] * 3
     assert rest_of(steady, 100.0, 100.0, 100.0, 110.0).rest[0, 3] == pytest.approx(0.0, abs=1e-3)
 
