@@ -275,8 +275,9 @@ class Evidence:
         others /= max(mean.shape[2] - 1, 1)
         others *= _CROWD
         total = np.subtract(added, _without(others, holes), out=added).sum(axis=1)
-        total -= calm[:, 0]
-        return np.minimum(total, self._level[:, None] / terms.full_least_slots, out=total)
+        largest = self._level[:, None] / terms.full_least_slots
+        gains: Cells = np.minimum(total - calm[:, 0], largest)
+        return gains
 
     def _ration(self, added: Cells, work: NDArray[np.bool_], terms: Terms) -> None:
         """One step says no more than so much of a machine's work: a stall is over with its step,

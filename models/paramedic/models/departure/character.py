@@ -194,7 +194,7 @@ class Characters:
     @cached_property
     def works(self) -> bool:
         """Whether there are metrics of work among them from which it can be told."""
-        return np.count_nonzero(self.work) > 1
+        return bool(np.count_nonzero(self.work) > 1)
 
 
 @lru_cache(maxsize=64)
