@@ -22,6 +22,7 @@ from paramedic.diagnosis.ended_silences import LONGEST_SILENCES, EndedSilences
 from paramedic.diagnosis.motion import Motion
 from paramedic.ingest.contract import Entity
 from paramedic.models.cell_memory import CellMemory
+from paramedic.models.leave_one_out import median_over_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -157,7 +158,7 @@ class _Kind:
     def _lately_seconds(self, slot_seconds: int, timeout_seconds: float) -> float:
         """Who was heard so long ago counts as heard still: twice as long as it usually takes."""
         gap = np.minimum(self.memory.line(_Field.GAP), self.memory.line(_Field.GAP_BEFORE))
-        usual = max(float(slot_seconds), float(np.median(gap)))
+        usual = max(float(slot_seconds), float(median_over_time(gap)))
         return min(timeout_seconds / 2, 2 * usual)
 
     def is_back(self, node: NodeName) -> bool:

@@ -9,6 +9,7 @@ apart, nobody is accused: something befalls the job.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,20 @@ class Judged:
 
 
 @dataclass(slots=True)
+class _Present:
+    """The nodes of rows, found once for the same rows."""
+
+    rows: list[tuple[EntityKey, ...]] = field(default_factory=list)
+    nodes: frozenset[NodeName] = frozenset()
+
+    def of(self, rows: list[tuple[EntityKey, ...]]) -> frozenset[NodeName]:
+        is_known = len(rows) == len(self.rows) and all(map(operator.is_, rows, self.rows))
+        if not is_known:
+            self.rows, self.nodes = rows, frozenset(row.node for some in rows for row in some)
+        return self.nodes
+
+
+@dataclass(slots=True)
 class DepartureWatch:
     """The tests of one job's GPUs and nodes."""
 
@@ -59,6 +74,7 @@ class DepartureWatch:
     _tests: dict[Entity, RowsTest] = field(init=False)
     _domains: DomainWatch = field(init=False)
     _chores: Chores = field(default_factory=Chores)
+    _present: _Present = field(default_factory=_Present)
     _step_seconds: float = 0.0
     """How long a step takes; 0 while it is not known."""
     _waiting: dict[NodeName, int] = field(default_factory=dict)
@@ -85,7 +101,7 @@ class DepartureWatch:
         now = windows[Entity.GPU].last_second
         self._chores.look(self._tests[Entity.NODE].slot, self._pace, now)
         if roles is not None:
-            present = {row.node for kind in kinds for row in windows[kind].rows}
+            present = self._present.of([windows[kind].rows for kind in kinds])
             self._domains.weigh(windows, roles.domains(present))
         befallen = self._domains.befallen(windows)
         if not any((test.evidence.strength >= SUSPECT).any() for test in self._tests.values()):

@@ -74,7 +74,7 @@ class DomainWatch:
 
     def weigh(self, windows: Mapping[Entity, Window], domains: Domains) -> None:
         """Add a slot."""
-        if domains != self._declared:
+        if domains is not self._declared and domains != self._declared:
             self._declared = domains
             named = _comparable(domains).items()
             self._domains = {kind: self._rows(kind, members) for kind, members in named}
@@ -86,6 +86,8 @@ class DomainWatch:
 
     def befallen(self, windows: Mapping[Entity, Window]) -> Befallen | None:
         """The domain that departs most; windows of its slot."""
+        if not any((test.evidence.strength >= 1).any() for test in self._tests.values()):
+            return None
         departed = self._departed()
         if not departed or departed[0].strength < 1:
             return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ _FEWEST_GAPS = 3
 _NAN = float("nan")
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessSample:
+class ProcessSample(NamedTuple):
     """What the operating system said of a node's process in one second; NaN where it did not."""
 
     second: int
@@ -139,20 +138,20 @@ class Liveness:
     def _take_nodes(self, table: Table, batch_second: int, departed: Collection[NodeName]) -> None:
         frontier = self.node_frontier()
         second = self._heard_at(batch_second, frontier)
+        hearing = Hearing(max(second, frontier or second), self.round)
         for node, stopped, cpu in _rows(table, "process_stopped", "cpu_utilization_ratio"):
             if node in departed:
                 continue
-            kept = self.samples.setdefault(node, deque(maxlen=_SAMPLES_KEPT))
+            kept = self.samples.get(node)
+            if kept is None:
+                kept = self.samples[node] = deque(maxlen=_SAMPLES_KEPT)
             if not kept or kept[-1].second < second:
                 kept.append(ProcessSample(second, stopped, cpu))
-                self._hear(node, max(second, frontier or second))
+                self.heard[node] = hearing
+                self._spoken.add(node)
         if 2 * len(self._spoken) >= max(len(self.heard) - 1, 1):
             self.round += 1
             self._spoken.clear()
-
-    def _hear(self, node: NodeName, second: int) -> None:
-        self.heard[node] = Hearing(second, self.round)
-        self._spoken.add(node)
 
     def _heard_at(self, second: int, frontier: int | None) -> int:
         """The job's time at which a sample was heard, for nodes whose clock is far behind."""

@@ -97,6 +97,8 @@ class MachineWatch:
         """
         while self._weighed > 0:
             second = self._weighed + windows.slot_seconds
+            if not windows.is_heard(Entity.GPU, second):
+                return
             gpus = windows.window_until(Entity.GPU, second)
             if not gpus.rows or not is_whole(gpus):
                 return

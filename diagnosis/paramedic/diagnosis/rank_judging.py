@@ -69,6 +69,8 @@ class RankJudging:
         """What the slots decide that are open still, and that every rank has told of."""
         while memory.judged_second is not None:
             second = memory.judged_second + windows.slot_seconds
+            if not windows.is_heard(Entity.RANK, second):
+                return
             if not is_whole(windows.window_until(Entity.RANK, second)):
                 return
             memory.judged_second = second

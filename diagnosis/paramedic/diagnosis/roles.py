@@ -35,6 +35,8 @@ class JobRoles:
     _copies: dict[NodeName, frozenset[int]] = field(default_factory=dict)
     """Which copies of the model, or exchanges of experts, each node takes part in."""
     _domains: dict[Domain, frozenset[NodeName]] = field(default_factory=dict)
+    _asked: tuple[frozenset[NodeName], dict[Domain, frozenset[NodeName]]] | None = None
+    """Whose domains were asked for last, and what they are."""
 
     def __post_init__(self) -> None:
         self._portrait = Portrait(self.job)
@@ -71,8 +73,11 @@ class JobRoles:
         """
         self._read_portrait()
         nodes = frozenset(present)
-        found = {domain: nodes & members for domain, members in self._domains.items()}
-        return {domain: members for domain, members in found.items() if members}
+        if self._asked is None or self._asked[0] != nodes:
+            found = {domain: nodes & members for domain, members in self._domains.items()}
+            there = {domain: members for domain, members in found.items() if members}
+            self._asked = nodes, there
+        return self._asked[1]
 
     def _succeed(self, event: Event, node: NodeName, by: NodeName) -> None:
         """Who takes a rank over has its roles; who takes a node's place, its stage."""
@@ -86,6 +91,7 @@ class JobRoles:
         if self._read == self._portrait.version:
             return
         self._read = self._portrait.version
+        self._asked = None
         description = self._portrait.description()
         self._stages = _stages(description)
         self._copies = _copies(description)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -61,7 +63,10 @@ def replay(
     clock: Time = SYSTEM_TIME,
 ) -> int:
     """Print the verdicts of a live run over this telemetry. Raises RecordingError."""
-    recording = opened(request.folder, stderr)
+    with ThreadPoolExecutor(1, "opening") as thread:
+        opening = thread.submit(opened, request.folder, stderr)
+        import_module("paramedic.diagnosis.service")  # what judges is loaded meanwhile
+        recording = opening.result()
     detector = detector_of(recording, settings)
     show = _as_table(stderr) if request.as_table else lambda one: tell(stdout, _as_line(one))
     begun, verdicts = clock.clock(), 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
 from paramedic.ingest.contract import JobName, NodeName
 
@@ -86,4 +86,5 @@ _NO_ROLES = ("name", "gpus", "rank", "node", "gpu")
 
 
 def _present(one: NodeRoles | RankRoles) -> dict[str, int | str]:
-    return {name: value for name, value in asdict(one).items() if value is not None}
+    told = ((one_of.name, getattr(one, one_of.name)) for one_of in fields(one))
+    return {name: value for name, value in told if value is not None}

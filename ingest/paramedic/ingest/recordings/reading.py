@@ -150,8 +150,10 @@ def _ahead(portions: Iterator[_Portion]) -> Iterator[_Portion]:
 def open_recording(folder: Path) -> Recording:
     """Look through a recording. Raises RecordingFormatError for the first thing that is wrong."""
     job = read_description(folder)
-    found = {entity: inspect(folder, entity) for entity in Entity}
-    findings = {entity: one for entity, one in found.items() if one.units}
+    # Decoding needs no interpreter: of several files at a time it is done on several cores.
+    with ThreadPoolExecutor(len(Entity), "inspection") as threads:
+        found = threads.map(lambda entity: inspect(folder, entity), Entity)
+        findings = {one.entity: one for one in found if one.units}
     if not findings:
         raise RecordingFormatError(
             f"{folder} holds no telemetry: neither node.parquet nor gpu.parquet nor rank.parquet"

@@ -176,6 +176,10 @@ class JobWindows:
             known = self._read[entity] = last, self._window_until(entity, last)
         return known[1]
 
+    def is_heard(self, entity: Entity, second: int) -> bool:
+        """Whether any row of this kind has come of a slot that is held."""
+        return self._slots[entity].is_heard(second // self._config.sampling_seconds)
+
     def _window_until(self, entity: Entity, last: int) -> Window:
         config, slots = self._config, self._slots[entity]
         keep_from = self._keep_from(last * config.sampling_seconds)

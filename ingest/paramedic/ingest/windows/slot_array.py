@@ -104,6 +104,12 @@ class SlotArray:
             self._fill_up(max(0, self._low - _PAST_AT_ONCE), self._high)
         return at
 
+    def is_touched(self, number: int) -> bool:
+        """Whether anything was written to a slot."""
+        at = number - self._first
+        is_there = self._low <= at < self._high
+        return is_there and bool(self._touched[at, : self.rows].any())
+
     def span(
         self, first: int, last: int, keep_from: int
     ) -> tuple[NDArray[Numbers], NDArray[np.bool_]]:

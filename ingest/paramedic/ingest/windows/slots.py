@@ -112,6 +112,10 @@ class EntitySlots:
         rows.put(values, lines, block)
         return twice
 
+    def is_heard(self, slot: int) -> bool:
+        """Whether any row has come of this slot."""
+        return self._array.is_touched(slot)
+
     def read(
         self, first: int, last: int, keep_from: int
     ) -> tuple[NDArray[Numbers], NDArray[np.bool_]]:
