@@ -49,6 +49,11 @@ def test_domains_hold_whoever_is_present() -> None:
         stage(1): names(1),
     }
     assert roles.domains(()) == {}
+    roles.hear(change("joined", 9, switch="leaf-7"))
+    assert roles.domains(()) == {}
+    assert roles.domains(names(9)) == {LEAF: names(9)}
+    roles.hear(change("joined", 9, rack="r12"))
+    assert roles.domains(names(9)) == {LEAF: names(9), ROW: names(9)}
 
 
 def test_ranks_hold_before_their_node() -> None:

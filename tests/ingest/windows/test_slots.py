@@ -113,6 +113,12 @@ class SlotsBehaveLikeALedger(RuleBasedStateMachine):
         assert shown == {k: v for k, v in self.ledger.values.items() if k[0] >= first}
         assert (observed == ~np.isnan(values)).all()
 
+    @invariant()
+    def of_a_slot_with_values_it_is_known_that_it_was_heard_of(self) -> None:
+        held = {second for second, *_ in self.ledger.values if second > self.newest - HELD}
+        assert all(map(self.slots.is_heard, held))
+        assert not self.slots.is_heard(self.newest + 1)
+
 
 TestSlotsBehaveLikeALedger = SlotsBehaveLikeALedger.TestCase
 TestSlotsBehaveLikeALedger.settings = settings(max_examples=15, stateful_step_count=20)
