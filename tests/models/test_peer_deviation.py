@@ -76,14 +76,32 @@ def test_a_lone_outlier_scores_the_same_at_every_size_of_job(rows: int) -> None:
     assert score(alike).deviation[0, 0] == pytest.approx(0.2 / 0.05)
 
 
-def test_the_first_slots_are_scaled_by_the_widest_of_them() -> None:
+def beginning(own: float) -> NDArray[np.float64]:
+    """Four slots in which the peers of row 0 differ by up to a tenth; in the last it does too."""
     first = np.full((4, 1, 4), 10.0)
-    first[1:, 0, 0] = 11.0, 9.0, 10.0  # of row 0's peers
-    first[0, 0, -1] = 20.0
-    wide = score(first).deviation[0, 0]
-    usual = score(np.concatenate([np.full((4, 1, 4), 10.0), first], axis=2)).deviation[0, 0]
-    assert wide == pytest.approx(1.0 / (1.4826 * 0.1), rel=0.1)
+    first[1:, 0, 0] = 11.0, 9.0, 10.0
+    first[0, 0, -1] = own
+    return first
+
+
+def test_the_first_slots_are_scaled_by_the_widest_of_them() -> None:
+    wide = score(beginning(20.0)).deviation[0, 0]
+    calm = np.full((4, 1, 4), 10.0)
+    usual = score(np.concatenate([calm, beginning(20.0)], axis=2)).deviation[0, 0]
+    assert wide == pytest.approx((1.0 - 0.15) / (1.4826 * 0.1), rel=0.1)
     assert usual == pytest.approx(1.0 / 0.05)
+
+
+def test_in_the_first_slots_nobody_stands_out_by_what_could_be_a_steady_difference() -> None:
+    assert score(beginning(11.4)).deviation[0, 0] == 0.0
+
+
+def test_few_slots_of_long_steps_say_nothing() -> None:
+    sparse = np.full((4, 1, SLOTS), np.nan)
+    sparse[..., 5::9] = 10.0
+    sparse[0, 0, -1] = 20.0
+    assert np.isfinite(sparse[..., -1]).all()
+    assert np.isnan(score(sparse).deviation).all()
 
 
 @pytest.mark.parametrize("rows", [4, 64])

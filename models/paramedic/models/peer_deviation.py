@@ -45,7 +45,7 @@ class PeerDeviationConfig:
     fewest_slots: int = 8
     """A usual spread or a steady difference needs so many observed slots."""
     first_slots: int = 4
-    """From so many on a row's spread is taken to be the widest of them, until there are enough."""
+    """From so many on rows are scored where a job has just begun: see `PeerDeviation`."""
     largest_widening: float = 3.0
     """A slot in turmoil widens the scale to at most so many times the usual spread."""
     limit: float = 50.0
@@ -84,6 +84,9 @@ class _Levels:
 
 class PeerDeviation:
     """Scores the newest slot of a window against the peers (a PatternModel).
+
+    Where all that is known is a few slots of lately, the widest stands for a row's usual spread,
+    and all that could be a steady difference is taken off.
 
     It keeps the levels of the last window, of which the next one has most slots; what they are
     does not depend on what is kept.
@@ -145,37 +148,48 @@ class PeerDeviation:
         older = np.searchsorted(known.numbers[told], recent, side="right")
         if older >= self.config.fewest_slots:
             shares -= self._forgiven(shares[..., :older])[..., None]
-        deviation: Cells = shares[..., -1] / self._scale(np.abs(shares))
+        newest, sizes = shares[..., -1], np.abs(shares)
+        if self._has_just_begun(known.numbers[told]):
+            newest = newest - self._at_most_forgiven(newest)
+            usual = self._widest(sizes)
+        else:
+            usual = self._median_of_enough(sizes)
+        deviation: Cells = newest / self._scale(usual, sizes[..., -1])
         return np.clip(deviation, -self.config.limit, self.config.limit)
+
+    def _has_just_begun(self, numbers: NDArray[np.int64]) -> bool:
+        """Whether these slots are few because the job has not been compared for longer.
+
+        Slots that are few because steps are long say nothing before there are enough.
+        """
+        enough = self.config.fewest_slots
+        return numbers.size < enough and int(numbers[-1] - numbers[0]) < 2 * enough
 
     def _forgiven(self, older: Cells) -> Cells:
         """What a row has long been different by, up to a limit."""
-        most = self.config.forgiven_share
-        return np.nan_to_num(np.clip(self._median_of_enough(older), -most, most))
+        return np.nan_to_num(self._at_most_forgiven(self._median_of_enough(older)))
 
-    def _scale(self, sizes: Cells) -> Cells:
+    def _at_most_forgiven(self, shares: Cells) -> Cells:
+        most = self.config.forgiven_share
+        return np.clip(shares, -most, most)
+
+    def _scale(self, usual: Cells, now: Cells) -> Cells:
         """The usual spread of the other rows, or their spread in this very slot if that is wider.
 
         The latter keeps a second in which everything is in turmoil from accusing anybody; it is
         bounded, so that two slow rows among four do not hide each other.
         """
-        spreads = np.stack((self._usual_spread(sizes), sizes[..., -1]))
-        usual, now = leave_one_out_median(spreads)
+        usual, now = leave_one_out_median(np.stack((usual, now)))
         floor = self.config.floor_share / TO_STANDARD_DEVIATION
         usual = np.maximum(usual, floor)
         widened = np.minimum(np.nan_to_num(now), usual * self.config.largest_widening)
         scale: Cells = TO_STANDARD_DEVIATION * np.maximum(usual, widened)
         return scale
 
-    def _usual_spread(self, sizes: Cells) -> Cells:
-        """The median over the slots; where they are few, the widest: what is usual is not known.
-
-        NaN where there are too few even for that.
-        """
-        usual, known = self._median_of_enough(sizes), _known(sizes, axis=-1)
-        first, enough = self.config.first_slots, self.config.fewest_slots
-        few = (known >= first) & (known < enough)
-        return np.where(few, np.fmax.reduce(sizes, axis=-1), usual) if np.any(few) else usual
+    def _widest(self, by_row: Cells) -> Cells:
+        """The largest over the slots, per metric and row; NaN where there are too few for that."""
+        is_known = _known(by_row, axis=-1) >= self.config.first_slots
+        return np.where(is_known, np.fmax.reduce(by_row, axis=-1), np.nan)
 
     def _median_of_enough(self, by_row: Cells) -> Cells:
         """Median over the slots, per metric and row; NaN where too few slots were observed."""
