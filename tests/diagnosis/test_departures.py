@@ -27,10 +27,14 @@ SMALL = Crowd(nodes=6, gpus=2, seconds=70)
 
 
 def said_of(
-    crowd: Crowd, settings: DepartureSettings = SOON, roles: JobRoles | None = None
+    crowd: Crowd,
+    settings: DepartureSettings = SOON,
+    roles: JobRoles | None = None,
+    *,
+    stands: bool = False,
 ) -> tuple[list[Departure], list[Group]]:
     watch = DepartureWatch(settings)
-    judged = [watch.weigh(windows, roles) for windows in crowd.windows()]
+    judged = [watch.weigh(windows, roles, stands=stands) for windows in crowd.windows()]
     alone = [departure for one in judged for departure in one.departures]
     return alone, [one.befallen.group for one in judged if one.befallen is not None]
 
@@ -94,6 +98,15 @@ def test_two_faults_at_once_are_both_named() -> None:
 
 
 @pytest.mark.long
+def test_two_clocks_that_fall_alike_are_both_named() -> None:
+    clock = "gpu_sm_clock_hertz"
+    levels = {**SMALL.levels, Entity.GPU: {**SMALL.levels[Entity.GPU], clock: 1.4e9}}
+    falls = Fault(1, 0.6, None, clock), Fault(4, 0.65, 0, clock)
+    assert {node for node, _ in named(replace(SMALL, levels=levels, faults=falls))} == {
+        name(1), name(4)
+    }  # fmt: skip
+
+
 def test_when_more_than_a_third_departs_nobody_is_accused() -> None:
     faults = [slow(node, 0.5) for node in range(3)]
     assert named(replace(SMALL, faults=sum(faults, ()))) == {}
@@ -156,6 +169,13 @@ def test_a_healthy_crowd_is_left_alone(seed: int) -> None:
 def test_a_chore_on_a_host_is_no_departure() -> None:
     busy = Fault(3, 4.0, metric="cpu_utilization_ratio", entity=Entity.NODE, last=110)
     assert named(replace(SMALL, seconds=170, faults=(busy,))) == {}
+
+
+def test_a_chore_explains_a_small_loss_of_its_machine_unless_the_job_stands_still() -> None:
+    busy = Fault(3, 4.0, metric="cpu_utilization_ratio", entity=Entity.NODE)
+    both = replace(SMALL, faults=(busy, *slow(3, 0.7, 1)))
+    assert said_of(both) == ([], [])
+    assert {one.node for one in said_of(both, stands=True)[0]} == {name(3)}
 
 
 @pytest.mark.long

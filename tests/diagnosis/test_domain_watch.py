@@ -175,6 +175,14 @@ def test_what_hardly_befalls_its_switch_explains_nothing() -> None:
     assert not watch.explains(departure_of(name(1), PAUSED))
 
 
+def test_what_began_as_it_did_for_the_switch_is_explained_sooner() -> None:
+    crowd = replace(JOB, seconds=ONSET + 10, faults=busy(range(3)))
+    watch = watched(crowd, settings=DEFAULT).watch
+    one = departure_of(name(1), PAUSED)
+    assert watch.explains(replace(one, since=START + ONSET))
+    assert not watch.explains(replace(one, since=START + ONSET - 20))
+
+
 def test_nodes_are_well_once_nothing_has_spoken_against_their_switch_for_long_enough() -> None:
     watch = DomainWatch(SOON)
     crowd = replace(JOB, seconds=75, faults=busy(range(3), last=45))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -78,3 +80,19 @@ def test_the_only_mate_of_a_culprit_is_its_victim() -> None:
 def test_nobody_is_suspected_of_nothing() -> None:
     assert culprits([], victim_share=0.5) == []
     assert culprits([Suspect(0, 0, 8.0, 0.0)], victim_share=0.5)[0].circle == 0
+
+
+def test_who_is_sick_by_itself_is_no_victim_of_another_that_shows_the_same() -> None:
+    near, far = Suspect(3, 12, 8.0, 1.0), Suspect(5, 20, 12.0, 9.0)
+    assert culprits([near, far], victim_share=0.5) == [far]
+    sick = replace(near, is_sick=True)
+    assert culprits([sick, far], victim_share=0.5) == [sick, far]
+
+
+def test_beside_somebody_who_is_sick_a_block_stays_a_block() -> None:
+    sick, one, other = (
+        Suspect(3, 12, 8.0, 1.0, is_sick=True),
+        *(Suspect(at, 4 * at, 6.0, 0.5) for at in (5, 6)),
+    )
+    assert culprits([sick, one, other], victim_share=0.5) == [sick]
+    assert culprits([one, other], victim_share=0.5) == [one, other]

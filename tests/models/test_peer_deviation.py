@@ -140,6 +140,14 @@ def test_a_row_that_is_always_a_little_different_is_forgiven() -> None:
     assert abs(score(values).deviation[0]).max() < 2.0
 
 
+@pytest.mark.parametrize("step_slots", [1, 5, 7])
+def test_where_steps_are_long_a_few_of_them_tell_what_is_steady(step_slots: int) -> None:
+    values = noisy(5, rows=4) * 0.1 + 9.0
+    values[0] *= 1.1
+    has_ended = np.arange(SLOTS) % step_slots == (SLOTS - 1) % step_slots
+    assert abs(score(np.where(has_ended, values, np.nan)).deviation[0]).max() < 1.0
+
+
 def test_only_a_part_of_a_large_steady_difference_is_forgiven() -> None:
     values = noisy(6, rows=4) * 0.1 + 9.0
     values[0] *= 2.0

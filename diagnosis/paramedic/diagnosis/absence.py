@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _SLOTS_TO_BE_BACK = 3
 _STANDING_SECONDS = 10.0
 """So long a silence is enough when the job stands still since then."""
+_EXPORTER_RESTART_SECONDS = 30.0
+"""So long it takes when the node's host is heard: one exporter of two may be restarted."""
 _LONGEST_STEP_SECONDS = 60
 """What had begun when a node fell silent may go on for so long before everybody waits."""
 _SLACK_SECONDS = 2
@@ -236,6 +238,7 @@ class AbsenceWatch:
             replace(one, is_standing=True)
             for one in self._missing(told, least)
             if Entity.GPU in one.kinds and begun - _LONGEST_STEP_SECONDS <= one.since <= latest
+            if one.is_whole or one.second - one.since >= _EXPORTER_RESTART_SECONDS
         ]
         most = max(1.0, _LARGEST_SHARE * len(self._kinds[Entity.GPU].nodes))
         return found if len(found) <= most else []

@@ -10,7 +10,7 @@ apart, nobody is accused: something befalls the job.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,8 +91,17 @@ class DepartureWatch:
         for test in self._tests.values():
             test.restart()
 
-    def weigh(self, windows: Mapping[Entity, Window], roles: JobRoles | None = None) -> Judged:
-        """Add a slot of all kinds; returns whose evidence has reached the level."""
+    def weigh(
+        self,
+        windows: Mapping[Entity, Window],
+        roles: JobRoles | None = None,
+        *,
+        stands: bool = False,
+    ) -> Judged:
+        """Add a slot of all kinds; returns whose evidence has reached the level.
+
+        A job that stands still is stopped by no chore and by no clock: they explain nothing then.
+        """
         kinds = [kind for kind in self._tests if windows[kind].rows]
         rows = sum(len(windows[kind].rows) for kind in kinds)
         self._follow_steps(windows[Entity.GPU])
@@ -108,7 +117,7 @@ class DepartureWatch:
             self._waiting.clear()
             return Judged((), befallen)
         standing = self.standings()
-        return Judged(tuple(self._alone(kinds, windows, standing, roles)), befallen)
+        return Judged(tuple(self._alone(kinds, windows, standing, roles, stands)), befallen)
 
     def _follow_steps(self, window: Window) -> None:
         """Look now and then how long a step takes; what is not seen is as it was."""
@@ -121,12 +130,13 @@ class DepartureWatch:
         windows: Mapping[Entity, Window],
         standing: Mapping[NodeName, NodeEvidence],
         roles: JobRoles | None,
+        stands: bool,
     ) -> list[Departure]:
         """Who is accused alone now, the surest first."""
         found: dict[NodeName, Departure] = {}
         for kind in kinds:
-            for one in self._departures(kind, windows[kind], roles):
-                if self._chores.explain(one, windows[kind], standing):
+            for one in self._departures(kind, windows[kind], roles, stands):
+                if not stands and self._chores.explain(one, windows[kind], standing):
                     self._tests[kind].doubt(one.alike)
                 elif not self._domains.explains(one):
                     found.setdefault(one.node, one)
@@ -188,7 +198,7 @@ class DepartureWatch:
         return one.second - begun < longest
 
     def _departures(
-        self, kind: Entity, window: Window, roles: JobRoles | None
+        self, kind: Entity, window: Window, roles: JobRoles | None, stands: bool
     ) -> Iterator[Departure]:
         """The culprits among those with evidence against them, as long as they are no crowd."""
         test = self._tests[kind]
@@ -198,7 +208,11 @@ class DepartureWatch:
         hosts = test.hosts_of(window.rows)
         picture = Picture(test.slot.deviation[self._pace].T, hosts)
         suspected = np.flatnonzero(hosts.highest(strength) >= SUSPECT).tolist()
-        found = culprits(map(picture.suspect, suspected), self.settings.victim_share)
+        suspects = [
+            replace(one, is_sick=test.is_sick(hosts.members(one.circle)))
+            for one in map(picture.suspect, suspected)
+        ]
+        found = culprits(suspects, self.settings.victim_share)
         if len(found) > max(1.0, self.settings.largest_crowd_share * len(hosts.seats)):
             return
         for one in found:
@@ -211,7 +225,7 @@ class DepartureWatch:
                 continue
             if not is_material(window, departure):
                 continue
-            if self._is_shifted(test, window, departure, roles):
+            if not stands and self._is_shifted(test, window, departure, roles):
                 test.doubt(departure.alike)
                 continue
             yield departure

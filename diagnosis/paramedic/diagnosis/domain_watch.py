@@ -7,6 +7,7 @@ congestion of a switch comes and goes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from paramedic.diagnosis.departure import departure_of
@@ -27,8 +28,14 @@ if TYPE_CHECKING:
 
 _HINT = 0.2
 """With so much of what decides against its domain, a node is not accused alone of the same."""
+_FIRST_HINT = 0.05
+"""With so much, if it began as what speaks against the node."""
+_TOGETHER_SECONDS = 6
 _MOSTLY = 0.9
 _ABOUT_AS_MUCH = 0.7
+_DEPARTS_TOO = 0.35
+_MOST_OF_IT = 2 / 3
+_ALMOST_ALL = 0.9
 _SLOTS_SHOWN = 60
 
 
@@ -41,14 +48,24 @@ class Befallen(NamedTuple):
     """Of all domains of the kind."""
 
 
-class _Departed(NamedTuple):
-    """A domain with evidence against it."""
+class _Weighed(NamedTuple):
+    """A domain, and the evidence against it."""
 
     kind: DomainKind
     at: int
     """Its row."""
     strength: float
     nodes: frozenset[NodeName]
+
+
+class _Standing(NamedTuple):
+    strength: float
+    calm_slots: float
+    since: int
+
+    def began_about(self, departure: Departure) -> bool:
+        """Whether evidence against the domain began as that against the node did."""
+        return abs(self.since - departure.since) <= _TOGETHER_SECONDS
 
 
 @dataclass(slots=True)
@@ -85,13 +102,13 @@ class DomainWatch:
                 self._tests[kind].weigh(window, None, tests, self._patient)
 
     def befallen(self, windows: Mapping[Entity, Window]) -> Befallen | None:
-        """The domain that departs most; windows of its slot."""
+        """The domain that departs; windows of its slot."""
         if not any((test.evidence.strength >= 1).any() for test in self._tests.values()):
             return None
-        departed = self._departed()
-        if not departed or departed[0].strength < 1:
+        every = self._every()
+        if not any(one.strength >= 1 for one in every):
             return None
-        one = _narrowed(departed[0], departed)
+        one = _to_be_named(every)
         if one.strength < 1:
             return None
         window = self._domains[one.kind].window(windows, _SLOTS_SHOWN)
@@ -100,31 +117,28 @@ class DomainWatch:
         group = Group(Domain(one.kind, departure.node), members, departure.since)
         return Befallen(group, departure, window)
 
-    def _departed(self) -> list[_Departed]:
-        """The domain that departs most, and those that depart about as much; the narrowest kind of
-        equal ones first."""
-        found = [
-            _Departed(
-                kind, at, float(test.evidence.strength[at]), frozenset(rows.domains[row.node])
-            )
+    def _every(self) -> list[_Weighed]:
+        """All domains that can be compared, the narrowest kind first."""
+        return [
+            _Weighed(kind, at, float(test.evidence.strength[at]), frozenset(rows.domains[row.node]))
             for kind, test in self._tests.items()
             if (rows := self._domains.get(kind)) is not None
             for at, row in enumerate(test.evidence.rows)
             if row.node in rows.domains
         ]
-        enough = _ABOUT_AS_MUCH * max((one.strength for one in found), default=0.0)
-        about = [one for one in found if one.strength >= enough > 0]
-        return sorted(about, key=lambda one: -one.strength)
 
     def explains(self, departure: Departure) -> bool:
         """Whether what a node shows may come of what befalls its domain."""
         is_shared = departure.share_of(*OF_WORK, *SHARED) >= _MOSTLY
-        return is_shared and any(strength >= _HINT for strength, _ in self._of([departure.node]))
+        return is_shared and any(
+            one.strength >= _HINT or (one.strength >= _FIRST_HINT and one.began_about(departure))
+            for one in self._of([departure.node])
+        )
 
     def is_well(self, nodes: tuple[NodeName, ...], slot_seconds: int) -> bool:
         """Whether nothing has spoken against a domain of these nodes for long enough."""
         enough = self.settings.healthy_seconds_to_resolve / slot_seconds
-        calm = [slots for _, slots in self._of(nodes)]
+        calm = [one.calm_slots for one in self._of(nodes)]
         return bool(calm) and min(calm) >= enough
 
     def _rows(self, kind: DomainKind, named: dict[str, frozenset[NodeName]]) -> DomainRows:
@@ -134,29 +148,49 @@ class DomainWatch:
             return known
         return DomainRows(named, OF_A_STAGE if kind is DomainKind.STAGE else SHARED)
 
-    def _of(self, nodes: Collection[NodeName]) -> Iterator[tuple[float, float]]:
-        """Strength and calm slots of each domain that has any of the nodes."""
+    def _of(self, nodes: Collection[NodeName]) -> Iterator[_Standing]:
+        """How each domain stands that has any of the nodes."""
         for kind, rows in self._domains.items():
             evidence = self._tests[kind].evidence
             for at, row in enumerate(evidence.rows):
                 if not set(nodes).isdisjoint(rows.domains.get(row.node, ())):
-                    yield float(evidence.strength[at]), float(evidence.calm_slots[at])
+                    yield _Standing(
+                        float(evidence.strength[at]),
+                        float(evidence.calm_slots[at]),
+                        evidence.since(at),
+                    )
 
 
-def _narrowed(widest: _Departed, departed: list[_Departed]) -> _Departed:
-    """The narrower domain whose nodes make it look odd, where it has others that do not depart.
+def _to_be_named(every: list[_Weighed]) -> _Weighed:
+    """Of those that depart about as much the widest of which every part departs.
 
-    Half of a stage that hang on one switch move the stage's median with them.
+    Half of a stage that hang on one switch move the stage's median with them; and what is wrong
+    with a switch is wrong with every rack behind it.
     """
-    for kind in DomainKind:
-        within = [
-            one
-            for one in departed
-            if one.kind is kind and len(one.nodes) < len(widest.nodes) and one.nodes & widest.nodes
-        ]
-        if within and not widest.nodes <= frozenset().union(*(one.nodes for one in within)):
-            return within[0]
-    return widest
+    most = max(one.strength for one in every)
+    about = [one for one in every if one.strength >= _ABOUT_AS_MUCH * most]
+    widest_first = sorted(about, key=lambda one: (-len(one.nodes), -one.strength))
+    return next(
+        (one for one in widest_first if _departs_as_a_whole(one, every)),
+        max(about, key=lambda one: one.strength),
+    )
+
+
+def _departs_as_a_whole(whole: _Weighed, every: list[_Weighed]) -> bool:
+    parts = _parts(whole, every)
+    covered = whole.nodes & frozenset(chain.from_iterable(part.nodes for part in parts))
+    departs = all(part.strength >= _DEPARTS_TOO * whole.strength for part in parts)
+    return not parts or (departs and len(covered) >= _ALMOST_ALL * len(whole.nodes))
+
+
+def _parts(whole: _Weighed, every: list[_Weighed]) -> list[_Weighed]:
+    """The domains of narrower kinds that lie mostly within."""
+    return [
+        one
+        for one in every
+        if len(one.nodes) < len(whole.nodes)
+        and len(one.nodes & whole.nodes) >= _MOST_OF_IT * len(one.nodes)
+    ]
 
 
 def _comparable(domains: Domains) -> dict[DomainKind, dict[str, frozenset[NodeName]]]:

@@ -23,7 +23,7 @@ from paramedic.diagnosis.rank_judging import is_whole
 from paramedic.diagnosis.silent_together import at_once
 from paramedic.diagnosis.unheard import finding_of_absence
 from paramedic.ingest.contract import Entity, EntityKey
-from paramedic.models.departure.character import OF_WORK
+from paramedic.models.departure.character import OF_ITSELF, OF_WORK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -124,7 +124,7 @@ class MachineWatch:
         if picture.stretch(second) > self._stretch:
             self._stretch = picture.stretch(second)
             self.departures.restart()
-        judged = self.departures.weigh(windows, roles)
+        judged = self.departures.weigh(windows, roles, stands=self._stands(windows))
         if judged.befallen is not None:
             yield from self._accuse_group(judged.befallen, picture, docket)
         for departure in judged.departures:
@@ -135,6 +135,9 @@ class MachineWatch:
         """Whether the job does nothing for so long that how machines idle says nothing of it."""
         since = self.absences.motion.standing_since(gpus.slot_seconds)
         return since is not None and gpus.last_second - since > _STANDING_SECONDS
+
+    def _stands(self, windows: Mapping[Entity, Window]) -> bool:
+        return self.absences.motion.standing_since(windows[Entity.GPU].slot_seconds) is not None
 
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """How the evidence stands against each row of the node."""
@@ -160,8 +163,7 @@ class MachineWatch:
         finding = finding_of_departure(
             departure, windows, picture.generation, self.departures.suspicion(), self.settings
         )
-        stands = self.absences.motion.standing_since(windows[Entity.GPU].slot_seconds) is not None
-        if stands:
+        if self._stands(windows):
             finding = replace(finding, throughput_ratio=0.0)
         return _report(finding, picture, docket)
 
@@ -187,6 +189,8 @@ class MachineWatch:
     def _is_second(self, departure: Departure, docket: Docket) -> bool:
         """Whether the node looks odd since another is accused, and not much more than a victim."""
         settings = self.settings
+        if departure.share_of(*OF_ITSELF) >= _MOSTLY:
+            return False
         first = [
             one.onset.timestamp()
             for subject, one in docket.open.items()

@@ -26,6 +26,8 @@ LEAST_SHARE = 0.05
 _LEAST_SURPLUS = 0.15
 """Who does so much more of its work than its peers cannot be doing the same; of less, nobody has
 less."""
+_LEAST_FALL = 0.02
+"""Of a clock: chips of one kind are run within a step or two of each other."""
 _TELLING_SHARE = 0.5
 """Metrics that say so much of what the first of them says tell what is lost."""
 _GOOD_PART = 0.4
@@ -40,7 +42,7 @@ def is_material(window: Window, departure: Departure) -> bool:
 
     Of many metrics one or the other differs by chance: those that do have to say a good part.
     """
-    of_use = (*OF_WORK, About.USAGE)
+    of_use = (*OF_WORK, About.USAGE, About.CLOCK)
     if departure.share_of(*of_use) < _MOSTLY:
         return True
     differences = _differences(window, departure, of_use)
@@ -61,8 +63,10 @@ def lost_seconds(window: Window, departure: Departure) -> float:
 
 def _is_large(metric: str, difference: float) -> bool:
     known = character_of(metric)
-    is_usage = known is not None and known.about is About.USAGE
-    return difference <= -LEAST_SHARE or difference >= (LEAST_SHARE if is_usage else _LEAST_SURPLUS)
+    about = About.WORK if known is None else known.about
+    least = _LEAST_FALL if about is About.CLOCK else LEAST_SHARE
+    most = LEAST_SHARE if about is About.USAGE else _LEAST_SURPLUS
+    return difference <= -least or difference >= most
 
 
 def _differences(

@@ -28,6 +28,7 @@ _FEWEST_IN_CIRCLE = 5
 _SETTLES_AGAIN_SLOTS = 10.0
 _FEWEST_REMEMBERED = 15.0
 _KEPT_OF_DOUBTED = 0.3
+_MOSTLY = 0.7
 
 
 @dataclass(slots=True)
@@ -124,6 +125,14 @@ class RowsTest:
             forgetting_slots=max(_FEWEST_REMEMBERED, settings.forgetting_seconds / width),
             step_slots=step_seconds / width,
         )
+
+    def is_sick(self, rows: NDArray[np.intp]) -> bool:
+        """Whether the surest of these rows has shown enough that tells of itself alone."""
+        assert self.slot is not None  # it has been weighed
+        strength = self.evidence.strength[rows]
+        speaks = self.evidence.speakers(int(rows[int(strength.argmax())]))
+        own = float(speaks[self.slot.characters.of_itself].sum())
+        return bool(strength.max() >= 1) and own >= _MOSTLY * float(speaks.sum()) > 0
 
     def doubt(self, rows: Collection[EntityKey]) -> None:
         """Something harmless explains what speaks against these rows: most of it is dropped."""

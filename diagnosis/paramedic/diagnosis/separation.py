@@ -3,7 +3,8 @@
 In a synchronous job everybody waits for a slow machine, and those that share a stage with it wait
 alike: they depart from the rest of the job as a block, and can be as far out as the culprit. What
 tells the culprit is that it stands apart from its block too. So a suspect is measured by its
-distance from the other node that comes nearest to it, not from the middle of all.
+distance from the other node that comes nearest to it, not from the middle of all. Whoever shows
+what waiting brings about in nobody is no victim, however many others show the same.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Suspect:
     """How far out the row is."""
     separation: float
     """How far it is from the other node that is nearest to it."""
+    is_sick: bool = False
+    """Whether it shows what nobody shows who only waits."""
 
     @property
     def stands_apart(self) -> bool:
@@ -74,15 +77,20 @@ class Picture:
 def culprits(suspects: Iterable[Suspect], victim_share: float) -> list[Suspect]:
     """Those who are no victims of others.
 
-    Whoever stands apart, and about as far as the farthest of them; where nobody does, all of a few
-    that are alike.
+    Who is sick by itself; whoever stands apart, and about as far as the farthest of them; where
+    nobody does, all of a few that are alike.
     """
     found = list(suspects)
+    sick = [one for one in found if one.is_sick]
+    return [*sick, *_who_stand_out([one for one in found if not one.is_sick], sick, victim_share)]
+
+
+def _who_stand_out(found: list[Suspect], sick: list[Suspect], victim_share: float) -> list[Suspect]:
     apart = [one for one in found if one.stands_apart]
     if apart:
-        farthest = max(one.separation for one in apart)
+        farthest = max(one.separation for one in (*apart, *sick))
         return [one for one in apart if one.separation >= victim_share * farthest]
-    if len(found) > _LARGEST_SET:
+    if sick or len(found) > _LARGEST_SET:
         return []
     farthest = max((one.departure for one in found), default=0.0)
     return [one for one in found if one.departure >= victim_share * farthest]

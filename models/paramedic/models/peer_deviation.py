@@ -43,9 +43,11 @@ class PeerDeviationConfig:
     recent_slots: int = 20
     """The newest slots take no part in the steady difference: a fresh fault is not steady."""
     fewest_slots: int = 8
-    """A usual spread or a steady difference needs so many observed slots."""
+    """A usual spread needs so many observed slots."""
     first_slots: int = 4
     """From so many on rows are scored where a job has just begun: see `PeerDeviation`."""
+    steady_slots: int = 3
+    """A steady difference needs so many: where steps are long, a window holds only a few."""
     largest_widening: float = 3.0
     """A slot in turmoil widens the scale to at most so many times the usual spread."""
     limit: float = 50.0
@@ -146,7 +148,7 @@ class PeerDeviation:
         told = np.flatnonzero(~np.isnan(known.levels).all(axis=(1, 2)))
         shares = _shares_of_level(known.values[told], known.levels[told])
         older = np.searchsorted(known.numbers[told], recent, side="right")
-        if older >= self.config.fewest_slots:
+        if older >= self.config.steady_slots:
             shares -= self._forgiven(shares[..., :older])[..., None]
         newest, sizes = shares[..., -1], np.abs(shares)
         if self._has_just_begun(known.numbers[told]):
@@ -167,7 +169,8 @@ class PeerDeviation:
 
     def _forgiven(self, older: Cells) -> Cells:
         """What a row has long been different by, up to a limit."""
-        return np.nan_to_num(self._at_most_forgiven(self._median_of_enough(older)))
+        is_known = _known(older, axis=-1) >= self.config.steady_slots
+        return self._at_most_forgiven(np.where(is_known, np.nan_to_num(median_over_time(older)), 0))
 
     def _at_most_forgiven(self, shares: Cells) -> Cells:
         most = self.config.forgiven_share

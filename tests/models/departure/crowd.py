@@ -72,8 +72,8 @@ def crowd(rows: int, seed: int = 7, noise: float = 0.03) -> Crowd:
     return Crowd(named(rows), noise=noise, random=np.random.default_rng(seed))
 
 
-def times(factor: float, row: int = 0, metric: int | slice = 0) -> Change:
-    """One row's metric is so many times what it would be."""
+def times(factor: float, row: int | slice = 0, metric: int | slice = 0) -> Change:
+    """A row's metric is so many times what it would be."""
 
     def change(_slot: int, values: Cells) -> None:
         values[metric, row] *= factor

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.departure.crowd import WORK, Cells, Crowd, crowd, lasting, named, oddest, times
+from paramedic.ingest.contract import Entity, EntityKey, NodeName
 from paramedic.models.circles import Circles
 from paramedic.models.departure.model import DepartureConfig, Departures
 
@@ -100,6 +101,17 @@ def test_a_slot_in_which_nothing_was_observed_leaves_no_trace() -> None:
     assert not one.tell(np.full((3, 8), np.nan)).nats.any()
     expected, found = other.live(5, times(0.7)), one.live(5, times(0.7))
     np.testing.assert_allclose(found[-1].nats, expected[-1].nats, rtol=0.1, atol=1.0)
+
+
+def test_all_cards_of_one_of_a_few_nodes_are_as_odd_as_one_of_them() -> None:
+    rows = tuple(EntityKey(Entity.GPU, NodeName(f"n{at // 8}"), at % 8) for at in range(40))
+    alone, together = (Crowd(rows, noise=0.03) for _ in range(2))
+    for machines in (alone, together):
+        machines.live(65)
+    one = alone.live(30, times(0.75))
+    all_of_them = together.live(30, times(0.75, row=slice(8)))
+    assert lasting(all_of_them, pace=0) > 0.6 * lasting(one, pace=0)
+    assert lasting(all_of_them[-5:], pace=0) > 0.6 * lasting(one[-5:], pace=0)
 
 
 def test_without_peers_nobody_is_odd() -> None:

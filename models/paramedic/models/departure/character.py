@@ -59,6 +59,9 @@ class About(StrEnum):
 
 OF_WORK = (About.WORK, About.PCIE, About.NVLINK, About.NETWORK)
 """What moves with the steps of the job."""
+OF_ITSELF = (About.CLOCK, About.MEMORY, About.SIGN)
+"""What a machine shows neither because it waits for another nor because it shares a switch or a
+rack with one, nor because somebody is busy on its host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +99,20 @@ _ERRORS = Character(
     About.SIGN, 25.0, Scale.COUNTED, floor_share=0.01, only_rises=True, passing_rate=5.0
 )
 """A link that has to train again does so within half a minute."""
-_LOSSES = replace(_ERRORS, about=About.LOSSES)
+_LOSSES = replace(_ERRORS, about=About.LOSSES, passing_rate=10.0)
+"""A network under load loses some packets for some seconds."""
 _CORRECTIONS = replace(_ERRORS, about=About.MEMORY, patience_seconds=14.0, takes_increments=True)
 _LATENCY = Character(About.SIGN, 16.0, Scale.LOGARITHM, only_rises=True)
 _DISK = replace(_LATENCY, about=About.DISK, floor_share=0.07)
 """Twice as long is what any other program on the disk does to it."""
 _CONGESTION = replace(_ERRORS, about=About.CONGESTION, passing_rate=0.0)
 _FOOTPRINT = Character(About.FOOTPRINT, 60.0, only_rises=True)
-_TEMPERATURE = replace(_STATE, about=About.TEMPERATURE, floor_share=0.012, only_rises=True)
+_TRAFFIC = replace(_WORK, lone_seconds=60.0)
+"""A card that works as much as ever has all that it needs, whatever it is sent."""
+_TEMPERATURE = replace(
+    _STATE, about=About.TEMPERATURE, floor_share=0.012, only_rises=True, lone_seconds=20.0
+)
+"""After a pause cards warm up at their own pace; one sensor alone says it later than two."""
 _KNOWN = {
     "cpu_utilization_ratio": replace(_CHORE, floor=0.02),
     "memory_used_ratio": replace(_FOOTPRINT, floor=0.006),
@@ -116,7 +125,7 @@ _KNOWN = {
     "gpu_ecc_correctable_total": _CORRECTIONS,
     "gpu_ecc_uncorrectable_total": _CORRECTIONS,
     "ib_link_downed_total": replace(_ERRORS, takes_increments=True),
-    "ib_symbol_errors_per_second": _LOSSES,
+    "ib_symbol_errors_per_second": replace(_ERRORS, about=About.LOSSES),
     "tcp_retransmits_per_second": _LOSSES,
     "network_drops_per_second": _LOSSES,
     "pfc_tx_packets_per_second": _CONGESTION,
@@ -129,12 +138,12 @@ _KNOWN = {
     "gpu_temperature_celsius": _TEMPERATURE,
     "gpu_memory_temperature_celsius": _TEMPERATURE,
     "gpu_sm_clock_hertz": replace(_STATE, about=About.CLOCK, floor_share=0.01, only_falls=True),
-    "gpu_pcie_tx_bytes_per_second": replace(_WORK, about=About.PCIE),
-    "gpu_pcie_rx_bytes_per_second": replace(_WORK, about=About.PCIE),
-    "gpu_nvlink_tx_bytes_per_second": replace(_WORK, about=About.NVLINK),
-    "gpu_nvlink_rx_bytes_per_second": replace(_WORK, about=About.NVLINK),
-    "rdma_tx_bytes_per_second": replace(_WORK, about=About.NETWORK),
-    "rdma_rx_bytes_per_second": replace(_WORK, about=About.NETWORK),
+    "gpu_pcie_tx_bytes_per_second": replace(_TRAFFIC, about=About.PCIE),
+    "gpu_pcie_rx_bytes_per_second": replace(_TRAFFIC, about=About.PCIE),
+    "gpu_nvlink_tx_bytes_per_second": replace(_TRAFFIC, about=About.NVLINK),
+    "gpu_nvlink_rx_bytes_per_second": replace(_TRAFFIC, about=About.NVLINK),
+    "rdma_tx_bytes_per_second": replace(_TRAFFIC, about=About.NETWORK),
+    "rdma_rx_bytes_per_second": replace(_TRAFFIC, about=About.NETWORK),
 }
 _UNTELLING = frozenset({"filesystem_used_ratio", "load_average", "process_stopped"})
 """How full a disk is says nothing of how a machine works, and a mean over minutes nothing of now:
@@ -178,6 +187,9 @@ class Characters:
     """Whether it tells what the machine does for the job: all that moves with its steps."""
     usage: NDArray[np.bool_]
     """Whether it tells who else is busy on the host."""
+    of_itself: NDArray[np.bool_]
+    """Whether it tells of the machine and of no other."""
+    temperature: NDArray[np.bool_]
     matters: tuple[NDArray[np.intp], ...]
     """Positions of metrics that tell one thing."""
 
@@ -218,6 +230,8 @@ def characters_of(metrics: tuple[str, ...]) -> Characters:
         tuple(metric for metric in metrics if _counts_by_growth(metric)),
         np.array([one.about in OF_WORK for one in found], np.bool_),
         np.array([one.about is About.USAGE for one in found], np.bool_),
+        np.array([one.about in OF_ITSELF for one in found], np.bool_),
+        np.array([one.about is About.TEMPERATURE for one in found], np.bool_),
         tuple(one for one in matters if len(one) > 1),
     )
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     Cells = NDArray[np.float64]
 
 _MIDDLE, _UPPER = 0.5, 0.85
+_FEW_NODES_ROWS = 512
+"""Of so many rows all that a node has are a good part."""
 _SMALL = 48
 """Of so few rows each is left out of its own yardstick."""
 _FEW_ROWS = 3
@@ -49,6 +51,7 @@ _LARGEST_GROWTH = 2.0
 _LARGEST_JUMPS = (12.0, 4.0)
 """One slot moves an average by at most so many upper quantiles: of the quickest pace, of others."""
 _FEW_SLOTS = 30
+_TWO_PACES, _SHRUNK = 2, 0.9
 _MARKS = (4.0, 8.0)
 """In nats: there the tail is checked against what is seen."""
 _MARK_COLUMN = np.array(_MARKS).reshape(2, 1, 1, 1)
@@ -86,6 +89,11 @@ class Scatter:
     paces: int
     _cells: CellMemory = field(init=False)
     _crowd: CellMemory = field(init=False)
+    _rows: tuple[EntityKey, ...] = ()
+    _nodes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    """Which node each row is of, as a number."""
+    _of_a_node: int = 1
+    """So many rows a node has at most."""
 
     def __post_init__(self) -> None:
         self._cells = CellMemory(len(_Cell) * self.paces)
@@ -93,6 +101,11 @@ class Scatter:
 
     def arrange(self, rows: tuple[EntityKey, ...], metrics: tuple[str, ...]) -> None:
         """Be about these rows and metrics from now on."""
+        if rows is not self._rows:
+            number = {node: at for at, node in enumerate(dict.fromkeys(row.node for row in rows))}
+            self._nodes = np.array([number[row.node] for row in rows], np.intp)
+            self._rows = rows
+            self._of_a_node = int(np.bincount(self._nodes, minlength=1).max())
         self._cells.arrange(rows, metrics)
         self._crowd.arrange(_ALL, metrics)
 
@@ -131,6 +144,12 @@ class Scatter:
         self._correct(nats, known, slots, 1.0 / memory_slots)
         deviation = np.multiply(beyond, inverse, out=beyond)
         return Odd(nats, np.copysign(deviation, smooth, out=deviation))
+
+    def shrinks(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Where what is seen of these metrics is less than it lately was, (some metric, row)."""
+        quick, steady = self._of(_Cell.SMOOTH)[:_TWO_PACES, which]
+        shrinking: NDArray[np.bool_] = np.abs(quick) < _SHRUNK * np.abs(steady)
+        return shrinking
 
     def learn(self, weight: Cells, early: NDArray[np.bool_] | None, floor: Cells) -> None:
         """Follow how much calm rows scatter by themselves; a fault adds little to it.
@@ -178,7 +197,8 @@ class Scatter:
     ) -> tuple[Cells, Cells]:  # fmt: skip
         """Middle and fold of the tail that each row is measured by."""
         rows = size.shape[-1]
-        upper = min(_UPPER, (max(rows - 1, 1) - 1.5) / max(rows - 1, 1))
+        # All rows of a node may depart together, and are not to be what they are measured by.
+        upper = min(_UPPER, (rows - self._of_a_node - 1.5) / max(rows - 1, 1))
         if rows <= _FEW_ROWS:
             mine, now = np.stack((size, size)), _spread_of_others(smooth, holes)
         else:
@@ -213,8 +233,9 @@ class Scatter:
         share = self._both(_Crowd.BEYOND_FIRST)
         if slots > _FEW_SLOTS and nats.shape[2] > _FEW_ROWS:
             seen = max(np.count_nonzero(known) / max(len(known), 1), 1.0)
-            # One row of all says nothing about the crowd.
-            believed = _beyond(nats).reshape(share.shape) / seen - 1.0 / max(seen, 2.0)
+            # One row of all says nothing about the crowd, nor does one node of a few.
+            beyond = _beyond(nats, self._nodes).reshape(share.shape)
+            believed = beyond / seen - 1.0 / max(seen, 2.0)
             np.minimum(np.maximum(believed, 0.0, out=believed), 0.5, out=believed)
             believed -= share
             believed *= weight
@@ -251,13 +272,28 @@ def _inverse(
     return fold, is_blank
 
 
-def _beyond(nats: Cells) -> NDArray[np.intp]:
-    """How many rows are beyond each mark, by line."""
+def _beyond(nats: Cells, nodes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """How many rows are beyond each mark, by line; of a node that has more than all others, one."""
     flat, rows = nats.ravel(), max(nats.shape[2], 1)
     first = np.flatnonzero(flat > _MARKS[0])
     second = first[flat[first] > _MARKS[1]]
     lines = flat.size // rows
-    return np.concatenate([np.bincount(one // rows, minlength=lines) for one in (first, second)])
+    if rows > _FEW_NODES_ROWS:
+        counts = [np.bincount(one // rows, minlength=lines) for one in (first, second)]
+        return np.concatenate(counts)
+    return np.concatenate([_by_node(one, rows, lines, nodes) for one in (first, second)])
+
+
+def _by_node(
+    cells: NDArray[np.intp], rows: int, lines: int, nodes: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """How many of the cells each line has, where the node with most of them counts once."""
+    width = int(nodes.max(initial=0)) + 1
+    of_node = np.bincount(cells // rows * width + nodes[cells % rows], minlength=lines * width)
+    counts = of_node.reshape(lines, width)
+    most = counts.max(axis=1)
+    found: NDArray[np.intp] = counts.sum(axis=1) - most + np.minimum(most, 1)
+    return found
 
 
 def _spread_of_others(smooth: Cells, holes: NDArray[np.bool_] | None) -> Cells:
