@@ -31,10 +31,12 @@ def said_of(
     settings: DepartureSettings = SOON,
     roles: JobRoles | None = None,
     *,
-    stands: bool = False,
+    standing_since: int | None = None,
 ) -> tuple[list[Departure], list[Group]]:
     watch = DepartureWatch(settings)
-    judged = [watch.weigh(windows, roles, stands=stands) for windows in crowd.windows()]
+    judged = [
+        watch.weigh(windows, roles, standing_since=standing_since) for windows in crowd.windows()
+    ]
     alone = [departure for one in judged for departure in one.departures]
     return alone, [one.befallen.group for one in judged if one.befallen is not None]
 
@@ -175,7 +177,17 @@ def test_a_chore_explains_a_small_loss_of_its_machine_unless_the_job_stands_stil
     busy = Fault(3, 4.0, metric="cpu_utilization_ratio", entity=Entity.NODE)
     both = replace(SMALL, faults=(busy, *slow(3, 0.7, 1)))
     assert said_of(both) == ([], [])
-    assert {one.node for one in said_of(both, stands=True)[0]} == {name(3)}
+    assert {one.node for one in said_of(both, standing_since=START + ONSET)[0]} == {name(3)}
+
+
+@pytest.mark.parametrize(("stood_seconds", "nodes"), [(0, {name(3)}), (20, set()), (None, set())])
+def test_a_host_that_is_busy_since_the_job_stands_is_what_it_waits_for(
+    stood_seconds: int | None, nodes: set[str]
+) -> None:
+    busy = Fault(3, 4.0, metric="cpu_utilization_ratio", entity=Entity.NODE)
+    since = None if stood_seconds is None else START + ONSET + stood_seconds
+    said, _ = said_of(replace(SMALL, seconds=75, faults=(busy,)), standing_since=since)
+    assert {one.node for one in said} == nodes
 
 
 @pytest.mark.long

@@ -25,6 +25,7 @@ from paramedic.diagnosis.rows_test import RowsTest
 from paramedic.diagnosis.separation import Picture, culprits
 from paramedic.diagnosis.step_period import step_seconds
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
+from paramedic.models.departure.character import About
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,6 +42,8 @@ _STEADY_PACE = 1
 _ENOUGH_PEERS = 64
 _MOSTLY = 0.5
 _SLOTS_BETWEEN_LOOKS = 10
+_ABOUT_THEN_SECONDS = 15
+"""What began so long before the job was seen to stand may be why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +99,21 @@ class DepartureWatch:
         windows: Mapping[Entity, Window],
         roles: JobRoles | None = None,
         *,
-        stands: bool = False,
+        standing_since: int | None = None,
     ) -> Judged:
         """Add a slot of all kinds; returns whose evidence has reached the level.
 
-        A job that stands still is stopped by no chore and by no clock: they explain nothing then.
+        A job that stands still is stopped by no chore and by no clock: they explain nothing then,
+        and who was busy before it stood has no part in it.
         """
+        stands = standing_since is not None
         kinds = [kind for kind in self._tests if windows[kind].rows]
         rows = sum(len(windows[kind].rows) for kind in kinds)
         self._follow_steps(windows[Entity.GPU])
         for kind in kinds:
-            self._tests[kind].weigh(windows[kind], roles, rows, self.settings, self._step_seconds)
+            self._tests[kind].weigh(
+                windows[kind], roles, rows, self.settings, self._step_seconds, stands=stands
+            )
         now = windows[Entity.GPU].last_second
         self._chores.look(self._tests[Entity.NODE].slot, self._pace, now)
         if roles is not None:
@@ -117,7 +124,9 @@ class DepartureWatch:
             self._waiting.clear()
             return Judged((), befallen)
         standing = self.standings()
-        return Judged(tuple(self._alone(kinds, windows, standing, roles, stands)), befallen)
+        found = self._alone(kinds, windows, standing, roles, stands)
+        alone = (one for one in found if not _was_busy_before(one, standing_since))
+        return Judged(tuple(alone), befallen)
 
     def _follow_steps(self, window: Window) -> None:
         """Look now and then how long a step takes; what is not seen is as it was."""
@@ -249,6 +258,13 @@ class DepartureWatch:
         among = range(len(window.rows)) if circles is None else circles.fellows(at).tolist()
         peers = [one for one in among if window.rows[one].node != departure.node]
         return is_shifted(window, at, peers[:_ENOUGH_PEERS], metrics, departure.since)
+
+
+def _was_busy_before(one: Departure, standing_since: int | None) -> bool:
+    """Whether its host was busy when the job came to stand, and that is what speaks against it."""
+    if standing_since is None or one.share_of(About.USAGE) < _MOSTLY:
+        return False
+    return one.since < standing_since - _ABOUT_THEN_SECONDS
 
 
 def _has_rival(one: Departure, standing: Mapping[NodeName, NodeEvidence]) -> bool:

@@ -124,7 +124,7 @@ class MachineWatch:
         if picture.stretch(second) > self._stretch:
             self._stretch = picture.stretch(second)
             self.departures.restart()
-        judged = self.departures.weigh(windows, roles, stands=self._stands(windows))
+        judged = self.departures.weigh(windows, roles, standing_since=self._standing_since(windows))
         if judged.befallen is not None:
             yield from self._accuse_group(judged.befallen, picture, docket)
         for departure in judged.departures:
@@ -136,8 +136,8 @@ class MachineWatch:
         since = self.absences.motion.standing_since(gpus.slot_seconds)
         return since is not None and gpus.last_second - since > _STANDING_SECONDS
 
-    def _stands(self, windows: Mapping[Entity, Window]) -> bool:
-        return self.absences.motion.standing_since(windows[Entity.GPU].slot_seconds) is not None
+    def _standing_since(self, windows: Mapping[Entity, Window]) -> int | None:
+        return self.absences.motion.standing_since(windows[Entity.GPU].slot_seconds)
 
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """How the evidence stands against each row of the node."""
@@ -163,7 +163,7 @@ class MachineWatch:
         finding = finding_of_departure(
             departure, windows, picture.generation, self.departures.suspicion(), self.settings
         )
-        if self._stands(windows):
+        if self._standing_since(windows) is not None:
             finding = replace(finding, throughput_ratio=0.0)
         return _report(finding, picture, docket)
 

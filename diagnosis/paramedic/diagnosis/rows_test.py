@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,9 @@ _SETTLES_AGAIN_SLOTS = 10.0
 _FEWEST_REMEMBERED = 15.0
 _KEPT_OF_DOUBTED = 0.3
 _MOSTLY = 0.7
+_STANDING_SECONDS = 15.0
+"""In a job that stands still a host has nothing to do: who is busier for so long is what it waits
+for."""
 
 
 @dataclass(slots=True)
@@ -51,6 +54,17 @@ class _Seating:
         return self.circles  # type: ignore[return-value]
 
 
+class _Asked(NamedTuple):
+    """What terms come of."""
+
+    metrics: tuple[str, ...]
+    tests: int
+    settings: DepartureSettings
+    step_seconds: float
+    slot_seconds: int
+    stands: bool
+
+
 @dataclass(slots=True)
 class RowsTest:
     """Model and evidence of one kind of rows."""
@@ -62,7 +76,7 @@ class RowsTest:
     slot_seconds: int = 1
     _hosts: _Seating = field(default_factory=_Seating)
     _roles: _Seating = field(default_factory=_Seating)
-    _agreed: tuple[tuple[object, ...], Terms] | None = None
+    _agreed: tuple[_Asked, Terms] | None = None
     """What the newest slot was judged by, and what that came of."""
 
     @classmethod
@@ -78,11 +92,12 @@ class RowsTest:
 
     def weigh(
         self, window: Window, roles: JobRoles | None, tests: int, settings: DepartureSettings,
-        step_seconds: float = 0.0,
+        step_seconds: float = 0.0, *, stands: bool = False,
     ) -> None:  # fmt: skip
         """Add the window's newest slot; `tests` is how many rows of all kinds are tested.
 
-        `step_seconds` is how long a step of the job takes, if that is known.
+        `step_seconds` is how long a step of the job takes, if that is known; `stands`: whether the
+        job stands still, so that a host that is busy has no part in it.
         """
         kept = telling(window.metrics)
         metrics = tuple(window.metrics[at] for at in kept)
@@ -93,23 +108,18 @@ class RowsTest:
         if slot.has_turned:
             self.evidence.restart()
             self.evidence.settle(_SETTLES_AGAIN_SLOTS)
-        self.evidence.add(
-            slot, window.last_second, self._terms(slot, tests, settings, step_seconds)
-        )
+        asked = _Asked(slot.metrics, tests, settings, step_seconds, width, stands)
+        self.evidence.add(slot, window.last_second, self._terms(slot, asked))
 
-    def _terms(
-        self, slot: Departures, tests: int, settings: DepartureSettings, step_seconds: float
-    ) -> Terms:
+    def _terms(self, slot: Departures, asked: _Asked) -> Terms:
         """Those of the slot before, as long as nothing that they come of is another."""
-        asked = (slot.metrics, tests, settings, step_seconds, self.slot_seconds)
         if self._agreed is None or self._agreed[0] != asked:
-            self._agreed = asked, self._new_terms(slot, tests, settings, step_seconds)
+            self._agreed = asked, self._new_terms(slot, asked)
         return self._agreed[1]
 
-    def _new_terms(
-        self, slot: Departures, tests: int, settings: DepartureSettings, step_seconds: float
-    ) -> Terms:
-        width = self.slot_seconds
+    def _new_terms(self, slot: Departures, asked: _Asked) -> Terms:
+        _, tests, settings, step_seconds, width, stands = asked
+        soonest = np.where(slot.characters.usage & stands, _STANDING_SECONDS, np.inf)[:, None]
         return Terms(
             base_level=level_nats(
                 settings.false_alarms_per_job_day, tests * self.evidence.paces, width
@@ -119,8 +129,8 @@ class RowsTest:
             settle_slots=settings.learning_seconds / width,
             newcomer_slots=settings.newcomer_settle_seconds / width,
             smoothing=self.model.smoothing(width),
-            patience_slots=slot.characters.patience_seconds / width,
-            lone_slots=slot.characters.lone_seconds / width,
+            patience_slots=np.minimum(slot.characters.patience_seconds, soonest) / width,
+            lone_slots=np.minimum(slot.characters.lone_seconds, soonest) / width,
             memory_slots=self.model.memory_slots(width),
             forgetting_slots=max(_FEWEST_REMEMBERED, settings.forgetting_seconds / width),
             step_slots=step_seconds / width,
