@@ -114,6 +114,19 @@ def test_all_cards_of_one_of_a_few_nodes_are_as_odd_as_one_of_them() -> None:
     assert lasting(all_of_them[-5:], pace=0) > 0.6 * lasting(one[-5:], pace=0)
 
 
+@pytest.mark.parametrize(("fades", "is_odd"), [(0.0, True), (0.08, False)])
+def test_a_card_that_cools_down_is_no_hot_one(fades: float, *, is_odd: bool) -> None:
+    machines = of("gpu_temperature_celsius", noise=0.005)
+    machines.live(65)
+
+    def hot(slot: int, values: Cells) -> None:
+        values[0, 0] += 15 * math.exp(-fades * (slot - 65))
+
+    found = machines.live(25, hot)[8:]
+    assert (lasting(found, pace=1) > ODD) is is_odd
+    assert (lasting(found, pace=1) > 0) is is_odd
+
+
 def test_without_peers_nobody_is_odd() -> None:
     found = crowd(1).live(5, times(3.0))
     assert not any(one.nats.any() or one.known.any() for one in found)

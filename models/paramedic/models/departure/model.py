@@ -147,7 +147,9 @@ class DepartureModel:
         self._scatter.learn(weight, early, floor)
         self._slots += 1
         np.copyto(odd.nats, 0.0, where=odd.deviation * characters.harmless > 0)
-        self._leave_out_what_cools(odd.nats, characters.temperature)
+        if (warm := characters.temperature).any():
+            # After a pause each card warms up or cools at its own pace; one that fails gets hotter.
+            odd.nats[:, warm] *= ~self._scatter.shrinks(rest.rest, warm)
         return Departures(
             rows, metrics, odd.nats, odd.deviation, known, characters, has_turned, haste
         )
@@ -165,11 +167,6 @@ class DepartureModel:
         found = values.copy()
         found[totals] = self._growth.of(values[totals], self._steady.memory.rows, characters.totals)
         return found
-
-    def _leave_out_what_cools(self, nats: Cells, temperature: NDArray[np.bool_]) -> None:
-        """After a pause each card comes to its warmth at its own pace; one that fails gets hotter."""
-        if temperature.any() and len(self.config.smoothing_seconds) > 1:
-            nats[:, temperature] *= ~self._scatter.shrinks(temperature)
 
     def _follow_size(
         self, level: Cells, known: NDArray[np.bool_], characters: Characters, memory: float

@@ -51,7 +51,7 @@ _LARGEST_GROWTH = 2.0
 _LARGEST_JUMPS = (12.0, 4.0)
 """One slot moves an average by at most so many upper quantiles: of the quickest pace, of others."""
 _FEW_SLOTS = 30
-_TWO_PACES, _SHRUNK = 2, 0.9
+_STEADY_PACE, _SHRUNK = 1, 0.9
 _MARKS = (4.0, 8.0)
 """In nats: there the tail is checked against what is seen."""
 _MARK_COLUMN = np.array(_MARKS).reshape(2, 1, 1, 1)
@@ -145,10 +145,10 @@ class Scatter:
         deviation = np.multiply(beyond, inverse, out=beyond)
         return Odd(nats, np.copysign(deviation, smooth, out=deviation))
 
-    def shrinks(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Where what is seen of these metrics is less than it lately was, (some metric, row)."""
-        quick, steady = self._of(_Cell.SMOOTH)[:_TWO_PACES, which]
-        shrinking: NDArray[np.bool_] = np.abs(quick) < _SHRUNK * np.abs(steady)
+    def shrinks(self, rest: Cells, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Where the rest of these metrics is less than it lately was, (some metric, row)."""
+        lately = self._of(_Cell.SMOOTH)[min(_STEADY_PACE, self.paces - 1), which]
+        shrinking: NDArray[np.bool_] = np.abs(rest[which]) < _SHRUNK * np.abs(lately)
         return shrinking
 
     def learn(self, weight: Cells, early: NDArray[np.bool_] | None, floor: Cells) -> None:
