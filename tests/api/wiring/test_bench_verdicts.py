@@ -37,7 +37,7 @@ def test_recordings_are_tried_and_told_as_a_table(tmp_path: Path) -> None:
     code, output, errors = told(tmp_path, "verdicts", "--recordings", "r", *ALONE)
     assert (code, output) == (0, "")
     assert "trying: 1 of 1" in errors
-    assert "all: 1 episodes, precision 1.000, recall 1.000" in errors
+    assert "all: 1 episode, precision 1.000, recall 1.000" in errors
 
 
 def test_each_episode_is_a_line_of_json(tmp_path: Path) -> None:
@@ -107,4 +107,4 @@ def test_a_soak_that_is_broken_off_tells_how_far_it_has_come(tmp_path: Path) -> 
         bench_soak(SoakRequest(1, 0, tmp_path / "soak", 1), False, io.StringIO(), err)
     told = err.getvalue().splitlines()
     assert told[-2] == f"{known.name}: node-1 accused of None at 9 s"
-    assert "1 false alarms in 0.3 of 1 healthy job-hours" in told[-1]
+    assert "1 false alarm in 0.3 of 1 healthy job-hour (" in told[-1]

@@ -195,7 +195,7 @@ def test_progress_tells_what_happened_since_the_last_line() -> None:
     )
     assert progress_line(before, now, 10.0) == (
         "2 hosts, 16 GPUs, j (2 nodes); 3,000 samples/s, 1 rejected, lag 1.2 s, 2 dropped,"
-        " 1 sources silent"
+        " 1 source silent"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import string
 from dataclasses import replace
 from pathlib import Path
@@ -88,6 +89,13 @@ def test_a_record_comes_back_as_it_was_written(
     path = tmp_path_factory.getbasetemp() / "record.json"
     path.write_bytes(record_bytes(record))
     assert read_record(path) == record
+
+
+def test_a_recording_whose_name_is_no_utf_8_can_have_taught() -> None:
+    seen = TrainedOn(os.fsdecode(b"r\xff"), 0, 10, "0123")
+    kept = replace(manifest_of(), trained_on=(seen,))
+    assert Manifest.from_json(kept.to_json(), "x") == kept
+    assert kept.to_json().decode("utf-8")
 
 
 def test_a_record_that_is_cut_off_anywhere_is_no_shorter_record(tmp_path: Path) -> None:

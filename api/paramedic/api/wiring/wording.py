@@ -1,12 +1,7 @@
-"""Numbers with their nouns."""
+"""Numbers with their nouns, as every part has them."""
 
 from __future__ import annotations
 
+from paramedic.ingest.wording import counted
 
-def counted(number: object, noun: str) -> str:
-    """The number and the noun, in the plural unless it is one.
-
-    >>> counted(1, "step"), counted(0, "step"), counted(4, "rank")
-    ('1 step', '0 steps', '4 ranks')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+__all__ = ["counted"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.benchmark.aligning import aligned, finely, seconds, share
+from paramedic.ingest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +24,7 @@ def figure_lines(row: Row) -> Iterator[str]:
     """What goes beyond a row of the table, in words."""
     further = row.figures
     yield (
-        f"one fault: {further.single_episodes} episodes, precision"
+        f"one fault: {counted(further.single_episodes, 'episode')}, precision"
         f" {finely(further.single_precision)}, recall {finely(further.single_recall)}, F1"
         f" {finely(further.single_f1)}, delay"
         f" {seconds(further.single_delay_p50_seconds)}, {seconds(further.single_delay_p90_seconds)}"
@@ -39,18 +40,18 @@ def figure_lines(row: Row) -> Iterator[str]:
         f" {seconds(further.silent_stops_delay_p50_seconds)} after the onset"
     )
     yield (
-        f"2 to 4 at once: {further.small_sets} episodes, precision"
+        f"2 to 4 at once: {counted(further.small_sets, 'episode')}, precision"
         f" {share(further.small_sets_precision)}, recall {share(further.small_sets_recall)};"
         f" groups {row.groups_reported} of {row.groups} reported, {row.groups_one_accused} with"
         " one accused"
     )
     yield (
-        f"confidence: error {share(further.confidence_error)} over {further.claims} accusations;"
-        f" family right first {share(row.family_top1)}"
+        f"confidence: error {share(further.confidence_error)} over"
+        f" {counted(further.claims, 'accusation')}; family right first {share(row.family_top1)}"
     )
     yield (
-        f"healthy: {row.healthy_false_alarms} false alarms in {row.healthy_job_hours:.1f}"
-        f" job-hours, {row.false_alarms_per_job_day:.2f} a job-day"
+        f"healthy: {counted(row.healthy_false_alarms, 'false alarm')} in"
+        f" {row.healthy_job_hours:.1f} job-hours, {row.false_alarms_per_job_day:.2f} a job-day"
         f" (95 %: below {row.false_alarms_upper_bound:.2f})"
     )
 

@@ -12,6 +12,7 @@ from paramedic.diagnosis.benchmark.outcome import judge
 from paramedic.diagnosis.benchmark.sizes import Amount, Size
 from paramedic.diagnosis.benchmark.synthetic_source import SyntheticSource
 from paramedic.diagnosis.benchmark.verdicts.detector import AS_IT_IS
+from paramedic.ingest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,9 +75,10 @@ class SoakReport:
         """For people."""
         yield from self.accusations
         yield (
-            f"{self.false_alarms} false alarms in {self.job_hours:.1f} of"
-            f" {self.planned_job_hours} healthy job-hours (95 %: below {self.upper_bound:.3f} a"
-            f" job-day); at most {self.most} allowed: {'held' if self.holds else 'MISSED'}"
+            f"{counted(self.false_alarms, 'false alarm')} in {self.job_hours:.1f} of"
+            f" {counted(self.planned_job_hours, 'healthy job-hour')} (95 %: below"
+            f" {self.upper_bound:.3f} a job-day); at most {self.most} allowed:"
+            f" {'held' if self.holds else 'MISSED'}"
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from paramedic.ingest.collect.configuration import EVERYBODY
 from paramedic.ingest.contract import EventKind, JobState
 from paramedic.ingest.some_names import some_names
+from paramedic.ingest.wording import counted
 
 if TYPE_CHECKING:
     from paramedic.ingest.collect.configuration import CollectConfig
@@ -90,7 +91,7 @@ class Reporter:
 
     def forgotten(self, jobs: int, messages: int) -> None:
         """The bus has come back empty, and what is known of the jobs is told to it again."""
-        number = f"{jobs} job" if jobs == 1 else f"{jobs} jobs"
+        number = counted(jobs, "job")
         self._tell(
             f"the bus has come back without the {messages} messages that it had taken from here"
             f" (expired ones included); what is known of {number} is told to it again"
@@ -116,8 +117,8 @@ class Reporter:
             )
         else:
             self._tell_once(
-                f"{status.hosts} hosts with {status.gpus} GPUs, but no label names a job and none "
-                "is in use: waiting for work (--job-labels names them)"
+                f"{counted(status.hosts, 'host')} with {counted(status.gpus, 'GPU')}, but no"
+                " label names a job and none is in use: waiting for work (--job-labels names them)"
             )
 
     def _announce(self, event: Event, status: CollectStatus) -> None:
@@ -128,8 +129,9 @@ class Reporter:
             )
         job = status.jobs[event.job]
         grid = job.sampling_seconds
+        size = f"{counted(job.nodes, 'node')}, {counted(job.gpus, 'GPU')}"
         every = "every second" if grid == 1 else f"every {grid} s"
-        self._note(f"job {event.job}: {job.nodes} nodes, {job.gpus} GPUs, a sample {every}")
+        self._note(f"job {event.job}: {size}, a sample {every}")
 
     def _look_at_silence(self, now: float) -> None:
         for origin in [one for one, (_, at) in self._silent.items() if now - at > _SILENCE_LASTS]:
@@ -156,7 +158,7 @@ class Reporter:
         if not strangers or self._are_strangers_told or not lasts:
             return
         self._are_strangers_told = True
-        hosts = "1 host" if len(strangers) == 1 else f"{len(strangers)} hosts"
+        hosts = counted(len(strangers), "host")
         self._tell(
             f"host telemetry of {hosts} matches no job: {some_names(strangers)} "
             "(no GPU telemetry names the same node)"

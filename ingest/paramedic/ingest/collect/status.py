@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from paramedic.ingest.contract import JobName, NodeName
+from paramedic.ingest.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,9 @@ def progress_line(before: CollectStatus, now: CollectStatus, seconds: float) -> 
     >>> progress_line(CollectStatus(), CollectStatus(samples=3000, hosts=2, gpus=16), 10.0)
     '2 hosts, 16 GPUs, no job; 300 samples/s, 0 rejected, lag 0.0 s'
     """
-    jobs = ", ".join(f"{name} ({job.nodes} nodes)" for name, job in sorted(now.jobs.items()))
+    jobs = ", ".join(
+        f"{name} ({counted(job.nodes, 'node')})" for name, job in sorted(now.jobs.items())
+    )
     rejected = _total(now.rejected) - _total(before.rejected)
     dropped = _total(now.dropped) - _total(before.dropped)
     parts = [
@@ -69,9 +72,10 @@ def progress_line(before: CollectStatus, now: CollectStatus, seconds: float) -> 
         f"{rejected} rejected",
         f"lag {now.lag_seconds:.1f} s",
         *([f"{dropped} dropped"] if dropped else []),
-        *([f"{now.silent_origins} sources silent"] if now.silent_origins else []),
+        *([f"{counted(now.silent_origins, 'source')} silent"] if now.silent_origins else []),
     ]
-    return f"{now.hosts} hosts, {now.gpus} GPUs, {jobs or 'no job'}; {', '.join(parts)}"
+    size = f"{counted(now.hosts, 'host')}, {counted(now.gpus, 'GPU')}"
+    return f"{size}, {jobs or 'no job'}; {', '.join(parts)}"
 
 
 def _total(counts: Mapping[str, int] | Mapping[tuple[str, str], int]) -> int:

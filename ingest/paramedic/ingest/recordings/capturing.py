@@ -23,6 +23,7 @@ from paramedic.ingest.contract import (
 )
 from paramedic.ingest.recordings.errors import RecordingWriteError
 from paramedic.ingest.recordings.portrait import Portrait
+from paramedic.ingest.wording import counted
 
 if TYPE_CHECKING:
     from paramedic.ingest.agent.clock import Clock
@@ -266,7 +267,8 @@ def progress_line(shelf: Shelf) -> str:
     status = shelf.status()
     waiting = f", {status.waiting} waiting" if status.waiting else ""
     lost = f", {status.lost} lost" if status.lost else ""
-    return f"recorded: {status.rows} rows, {status.events} events{waiting}{lost}"
+    rows = counted(status.rows, "row")
+    return f"recorded: {rows}, {counted(status.events, 'event')}{waiting}{lost}"
 
 
 def _read(message: Message) -> TelemetryBatch | Event:

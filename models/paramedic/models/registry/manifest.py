@@ -72,7 +72,8 @@ class Manifest:
         """The file's content, its own hash included; equal manifests give equal bytes."""
         content = {**asdict(self), _DIGEST: self.digest}
         text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
-        return text.encode() + b"\n"
+        # What is no UTF-8 in a recording's name becomes the escape that JSON has for it.
+        return text.encode("utf-8", "backslashreplace") + b"\n"
 
     @classmethod
     def from_json(cls, content: bytes, where: str) -> Manifest:

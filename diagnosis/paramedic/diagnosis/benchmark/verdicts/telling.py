@@ -12,6 +12,7 @@ from paramedic.diagnosis.benchmark.guard import OURS
 from paramedic.diagnosis.benchmark.product_table import bar_lines, disturbed_lines, figure_lines
 from paramedic.diagnosis.benchmark.scoreboard import row_of
 from paramedic.diagnosis.contract import Fault
+from paramedic.ingest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,9 +75,10 @@ def _line(name: str, outcomes: Sequence[Outcome]) -> str:
     counts = Counts.of(outcomes)
     found = [one for outcome in outcomes for one in outcome.found]
     return (
-        f"{name}: {len(outcomes)} episodes, precision {counts.precision:.3f},"
-        f" recall {counts.recall:.3f}, F1 {counts.f1:.3f}; {counts.hits} hits,"
-        f" {counts.false_alarms} false alarms, {counts.misses} misses; {_of(found).strip()}"
+        f"{name}: {counted(len(outcomes), 'episode')}, precision {counts.precision:.3f},"
+        f" recall {counts.recall:.3f}, F1 {counts.f1:.3f}; {counted(counts.hits, 'hit')},"
+        f" {counted(counts.false_alarms, 'false alarm')},"
+        f" {counted(counts.misses, 'miss', 'misses')}; {_of(found).strip()}"
     )
 
 
@@ -90,8 +92,9 @@ def _mistakes(tried: Tried, outcome: Outcome) -> Iterator[str]:
     ):
         return
     yield (
-        f"{facts.name}: {facts.nodes} nodes, {facts.seconds} s, missing {facts.missing_share:.2f};"
-        f" {outcome.hits} hits, {outcome.false_alarms} false, {outcome.misses} missed"
+        f"{facts.name}: {counted(facts.nodes, 'node')}, {facts.seconds} s, missing"
+        f" {facts.missing_share:.2f}; {counted(outcome.hits, 'hit')},"
+        f" {outcome.false_alarms} false, {outcome.misses} missed"
     )
     for fault in facts.faults:
         halt = "" if fault.halted_at is None else f", halted +{fault.halted_at - fault.onset} s"
