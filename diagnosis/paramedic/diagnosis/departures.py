@@ -256,7 +256,8 @@ class DepartureWatch:
         metrics = [window.metrics.index(test.slot.metrics[m]) for m in loud]
         circles = test.peers_of(window.rows, roles)
         among = range(len(window.rows)) if circles is None else circles.fellows(at).tolist()
-        peers = [one for one in among if window.rows[one].node != departure.node]
+        node = departure.node
+        peers = [one for one in among if window.rows[one].node != node]
         return is_shifted(window, at, peers[:_ENOUGH_PEERS], metrics, departure.since)
 
 

@@ -74,8 +74,8 @@ def _differences(
 ) -> dict[str, float]:
     """Of the means since evidence began, of telling metrics, as shares of the peers' level."""
     slots = max(1, max(departure.seconds, _FEWEST_SECONDS) // window.slot_seconds)
-    own = window.rows.index(departure.row)
-    peers = [at for at, row in enumerate(window.rows) if row.node != departure.node]
+    own, node = window.rows.index(departure.row), departure.node
+    peers = [at for at, row in enumerate(window.rows) if row.node != node]
     least = _TELLING_SHARE * max(departure.weights.values(), default=0.0)
     return {
         metric: _mean_difference(

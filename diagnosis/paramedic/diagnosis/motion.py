@@ -158,7 +158,10 @@ def _median(window: Window, metric: str) -> float | None:
     if metric not in window.metrics:
         return None
     at = window.metrics.index(metric)
-    here = np.flatnonzero(window.observed.T[-1, at])
-    if not here.size or 2 * here.size < len(window.rows):
+    here, values = window.observed.T[-1, at], window.values.T[-1, at]
+    known = np.count_nonzero(here)
+    if not known or 2 * known < len(window.rows):
         return None
-    return float(median_over_time(window.values.T[-1, at, here].astype(np.float64)))
+    if known < here.size:
+        values = values[here]
+    return float(median_over_time(values.astype(np.float64)))

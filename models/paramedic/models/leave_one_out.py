@@ -148,10 +148,13 @@ def median_over_time(values: NDArray[_Real]) -> NDArray[_Real]:
         twice = np.add(ordered[..., last // 2], ordered[..., (last + 1) // 2])
         middle: NDArray[_Real] = np.divide(twice, 2)
         return middle
-    count = np.count_nonzero(~np.isnan(values), axis=-1, keepdims=True)
-    low = np.take_along_axis(ordered, np.clip((count - 1) // 2, 0, None), axis=-1)
-    high = np.take_along_axis(ordered, np.minimum(count // 2, ordered.shape[-1] - 1), axis=-1)
-    return np.where(count > 0, (low + high) / 2, np.nan)[..., 0]
+    count = np.count_nonzero(~np.isnan(values), axis=-1)
+    lines = ordered.reshape(-1, values.shape[-1])
+    each, known = np.arange(len(lines)), count.ravel()
+    # Where nothing is there, NaN comes first.
+    low = lines[each, np.maximum(known - 1, 0) // 2]
+    high = lines[each, np.minimum(known // 2, values.shape[-1] - 1)]
+    return np.divide(np.add(low, high), 2).reshape(count.shape)
 
 
 def deviation_over_time(differences: NDArray[_Real]) -> NDArray[_Real]:
