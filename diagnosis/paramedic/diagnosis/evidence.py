@@ -300,7 +300,7 @@ class Evidence:
             met[is_new] = 1.0
             if self._slots > terms.settle_slots:
                 slots[is_new] = terms.settle_slots - terms.newcomer_slots
-        slots += seen
+        slots[seen] += 1.0
         return seen & (slots > terms.settle_slots)
 
     def _learn_climbs(self, score: Cells, peak: Cells) -> None:

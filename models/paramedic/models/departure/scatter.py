@@ -243,9 +243,9 @@ class Scatter:
         if (share <= _LEAST_SHARES).all():
             return
         factors = -np.log(np.maximum(share, _LEAST_SHARES)) / _MARK_COLUMN
-        factor = np.minimum(np.minimum(factors[0], factors[1]), 1.0)
-        if factor.min(initial=1.0) < 1:
-            np.minimum(nats, nats * factor, out=nats)
+        factor = np.minimum(factors[0], factors[1])
+        # What is no oddness stays as it is.
+        np.multiply(nats, factor, out=nats, where=nats > 0)
 
     def _both(self, first: _Crowd) -> Cells:
         """This and the next, (which, pace, metric, 1)."""
