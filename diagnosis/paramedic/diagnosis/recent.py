@@ -17,9 +17,9 @@ def recent_means(window: Window, metric: str, slots: int) -> NDArray[np.float64]
     at = window.metrics.index(metric)
     seen = window.observed[:, at, -slots:]
     values = np.where(seen, window.values[:, at, -slots:], 0.0).astype(np.float64)
-    if seen.all():
-        means: NDArray[np.float64] = values.sum(axis=1) / seen.shape[1]
-        return means
-    count = np.count_nonzero(seen, axis=1)
-    means = values.sum(axis=1) / np.where(count > 0, count, np.nan)
+    count: NDArray[np.float64] | int = seen.shape[1]
+    if not seen.all():
+        known = np.count_nonzero(seen, axis=1)
+        count = np.where(known > 0, known, np.nan)
+    means: NDArray[np.float64] = values.sum(axis=1) / count
     return means

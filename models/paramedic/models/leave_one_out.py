@@ -143,10 +143,11 @@ def median_over_time(values: NDArray[_Real]) -> NDArray[_Real]:
     [2.0, nan]
     """
     ordered = np.sort(values, axis=-1)
+    middle: NDArray[_Real]
     if values.size and not np.isnan(ordered[..., -1]).any():
         last = values.shape[-1] - 1
         twice = np.add(ordered[..., last // 2], ordered[..., (last + 1) // 2])
-        middle: NDArray[_Real] = np.divide(twice, 2)
+        middle = np.divide(twice, 2)
         return middle
     count = np.count_nonzero(~np.isnan(values), axis=-1)
     lines = ordered.reshape(-1, values.shape[-1])
@@ -154,7 +155,8 @@ def median_over_time(values: NDArray[_Real]) -> NDArray[_Real]:
     # Where nothing is there, NaN comes first.
     low = lines[each, np.maximum(known - 1, 0) // 2]
     high = lines[each, np.minimum(known // 2, values.shape[-1] - 1)]
-    return np.divide(np.add(low, high), 2).reshape(count.shape)
+    middle = np.divide(np.add(low, high), 2)
+    return middle.reshape(count.shape)
 
 
 def deviation_over_time(differences: NDArray[_Real]) -> NDArray[_Real]:
