@@ -54,6 +54,13 @@ def test_single_numbers_stay_single_numbers_and_mean_the_same(
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4)])
+def test_of_nothing_nothing_is_known(shape: tuple[int, ...]) -> None:
+    found = median_over_time(np.zeros(shape))
+    assert found.shape == shape[:-1]
+    assert np.isnan(found).all()
+
+
 def test_an_outlier_does_not_move_its_own_yardstick() -> None:
     near, far = (leave_one_out_median(np.array([1.0, 1.1, 1.2, own])) for own in (5.0, 5e9))
     assert near[3] == far[3] == 1.1

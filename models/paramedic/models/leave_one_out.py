@@ -144,7 +144,10 @@ def median_over_time(values: NDArray[_Real]) -> NDArray[_Real]:
     """
     ordered = np.sort(values, axis=-1)
     middle: NDArray[_Real]
-    if values.size and not np.isnan(ordered[..., -1]).any():
+    if not values.size:
+        middle = np.full_like(values, np.nan, shape=values.shape[:-1])
+        return middle
+    if not np.isnan(ordered[..., -1]).any():
         last = values.shape[-1] - 1
         twice = np.add(ordered[..., last // 2], ordered[..., (last + 1) // 2])
         middle = np.divide(twice, 2)
