@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from diagnosis.playing import Fact, arrival, diagnose, firing, merged
 from diagnosis.synthetic import JOB, START, Scene, job_state, node_name, without_rows
-from paramedic.diagnosis.contract import Fault, Verdict
+from paramedic.diagnosis.contract import Fault, Status, Verdict
 from paramedic.diagnosis.detector import DetectorConfig
-from paramedic.ingest.contract import Entity, TelemetryBatch
+from paramedic.ingest.contract import Entity, Table, TelemetryBatch
 from paramedic.ingest.windows.configuration import WindowConfig
 
 pytestmark = pytest.mark.long
@@ -73,3 +73,26 @@ def test_slots_of_another_width_are_judged_anew() -> None:
     every_fifth = [batch for batch in slow.batches() if (batch.second - START) % 5 == 0]
     verdicts = firing(diagnose([*SLOW.batches()[:30], slower, *every_fifth]))
     assert [verdict.node for verdict in verdicts] == [node_name(2)]
+
+
+def with_cards(scene: Scene, batch: TelemetryBatch) -> TelemetryBatch:
+    """The batch with a card of each node; that of the slow rank corrects errors while it is so."""
+    second, nodes = batch.second - START, tuple(map(scene.node, range(scene.ranks)))
+    since = max(0, min(second, scene.slow_until) - scene.slow_from)
+    corrected = tuple(2.0 * since if rank in scene.slow else 0.0 for rank in range(scene.ranks))
+    power = tuple(400.0 + (7 * rank + 3 * second) % 5 for rank in range(scene.ranks))
+    columns = {"gpu_power_watts": power, "gpu_ecc_correctable_total": corrected}
+    table = Table(Entity.GPU, nodes, (0,) * scene.ranks, columns)
+    return replace(batch, tables=(*batch.tables, table))
+
+
+def test_a_slow_rank_has_the_name_of_what_its_card_shows_until_it_is_well() -> None:
+    scene = replace(SLOW, ranks=8, slow={2: 1.5}, slow_from=60, slow_until=100, seconds=190)
+    verdicts = diagnose([with_cards(scene, batch) for batch in scene.batches()])
+    of_rank = [verdict for verdict in verdicts if verdict.rank is not None]
+    fired, resolved = of_rank
+    assert (fired.node, fired.rank, fired.fault) == (node_name(2), 2, Fault.ECC_ERROR)
+    assert {"compute_seconds", "gpu_ecc_correctable_total"} <= {
+        one.metric for one in fired.evidence
+    }
+    assert (resolved.id, resolved.status) == (fired.id, Status.RESOLVED)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Tier
+from paramedic.diagnosis.family.accused import as_accused
 from paramedic.diagnosis.family.advice import advice
 from paramedic.diagnosis.family.measuring import Stretch, measured
-from paramedic.diagnosis.family.naming import FamilyNamer
+from paramedic.diagnosis.family.naming import shipped_namer
 from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.diagnosis.recent import recent_means
 from paramedic.ingest.contract import Entity
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from paramedic.diagnosis.departure import Departure
     from paramedic.diagnosis.family.naming import Naming
+    from paramedic.diagnosis.family.signature import Signature
     from paramedic.diagnosis.settings import DepartureSettings
     from paramedic.ingest.contract import NodeName, Window
 
@@ -58,13 +59,17 @@ def finding_of_departure(
     generation: int,
     suspicion: Mapping[NodeName, float],
     settings: DepartureSettings,
+    *,
+    is_standing: bool = False,
 ) -> Finding:
-    """The accusation with its numbers; windows that end in the slot that decided."""
+    """The accusation with its numbers; windows that end in the slot that decided.
+
+    `is_standing`: the whole job does nothing.
+    """
     onset = moment(departure.since)
     evidence = _evidence(departure, windows[departure.row.entity], onset)
-    stretch = Stretch(departure.since, departure.second)
-    signature = measured(windows, (), departure.node, stretch, departure.gpu)
-    naming = _namer().name(signature)
+    signature = _signature(departure, windows, is_standing=is_standing)
+    naming = shipped_namer().name(signature)
     peers = len(windows[departure.row.entity].rows) - len(departure.alike)
     return Finding(
         node=departure.node,
@@ -81,17 +86,22 @@ def finding_of_departure(
         evidence=evidence,
         gpu=departure.gpu,
         action=advice(naming, signature),
+        throughput_ratio=0.0 if is_standing else math.nan,
     )
+
+
+def _signature(
+    departure: Departure, windows: Mapping[Entity, Window], *, is_standing: bool
+) -> Signature:
+    stretch = Stretch(departure.since, departure.second)
+    signature = measured(windows, (), departure.node, stretch, departure.gpu)
+    nats = {metric: share * departure.nats for metric, share in departure.weights.items()}
+    return as_accused(signature, nats, departure.told_by, is_standing=is_standing)
 
 
 def _fault(naming: Naming) -> Fault:
     """The most probable family; that a process has ended is told by its exit alone."""
     return next(fault for fault in naming.probabilities if fault is not Fault.PROCESS_EXIT)
-
-
-@lru_cache(maxsize=1)
-def _namer() -> FamilyNamer:
-    return FamilyNamer()
 
 
 def _confidence(departure: Departure, settings: DepartureSettings) -> float:

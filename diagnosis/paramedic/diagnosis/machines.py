@@ -7,7 +7,7 @@ with the whole job has no peers. A node that has failed in another way is not na
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.absence import AbsenceWatch
@@ -161,10 +161,9 @@ class MachineWatch:
         if self._is_second(departure, docket):
             return ()
         finding = finding_of_departure(
-            departure, windows, picture.generation, self.departures.suspicion(), self.settings
-        )
-        if self._standing_since(windows) is not None:
-            finding = replace(finding, throughput_ratio=0.0)
+            departure, windows, picture.generation, self.departures.suspicion(), self.settings,
+            is_standing=self._standing_since(windows) is not None,
+        )  # fmt: skip
         return _report(finding, picture, docket)
 
     def _accuse_group(

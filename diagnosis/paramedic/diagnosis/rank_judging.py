@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.comparable import comparable_part
-from paramedic.diagnosis.contract import Fault
-from paramedic.diagnosis.finding import moment
+from paramedic.diagnosis.contract import Phase, Tier
+from paramedic.diagnosis.finding import Trouble, moment
+from paramedic.diagnosis.rank_families import with_cause
 from paramedic.diagnosis.same_step import telling_ranks, with_peers_of_the_step
 from paramedic.diagnosis.slowness import finding_of
 from paramedic.diagnosis.symptoms import JUDGED_METRICS
@@ -91,9 +92,15 @@ class RankJudging:
             memory.watch.restart()
         for slowness in self._weigh(second, windows, memory, picture):
             finding = self._finding(slowness, memory, picture, None)
-            if finding.node not in picture.departed and docket.would_change(finding):
-                scores = self._score_nodes(windows.closed_by(second), windows, picture)
-                yield from docket.report(self._finding(slowness, memory, picture, scores))
+            departed = finding.node and docket.known(finding.node, Trouble.DEPARTED)
+            is_told = finding.node in picture.departed or (departed and _is_slow(departed))
+            if not is_told and docket.would_change(finding):
+                closed = windows.closed_by(second)
+                scores = self._score_nodes(closed, windows, picture)
+                shown = self._finding(slowness, memory, picture, scores)
+                if not departed:  # else it is said already what the machine shows
+                    shown = with_cause(shown, _held(windows, second))
+                yield from docket.report(shown)
         yield from _acquit(second, memory.watch, docket)
 
     def _weigh(
@@ -137,10 +144,25 @@ def is_whole(window: Window) -> bool:
     return not window.observed[~here].any()
 
 
+def _held(windows: JobWindows, second: int) -> dict[Entity, Window]:
+    """What ranks have told of until now, and their machines: all of them, or in closed slots."""
+    held = {kind: windows.window_until(kind, second) for kind in (Entity.GPU, Entity.NODE)}
+    if not all(is_whole(one) for one in held.values() if one.rows):
+        closed = windows.closed_by(second)
+        held = {kind: windows.window_until(kind, closed) for kind in held}
+    return {**held, Entity.RANK: windows.window_until(Entity.RANK, second)}
+
+
+def _is_slow(verdict: Verdict) -> bool:
+    """Whether it is about a rank that is slow, whatever the machine says of the cause."""
+    return verdict.rank is not None and verdict.phase is Phase.DEGRADED
+
+
 def _acquit(second: int, watch: StragglerWatch, docket: Docket) -> Iterator[Verdict]:
-    """Resolves stragglers that have long been as fast as their peers."""
+    """Resolves those that have long been as fast as their peers."""
     for subject, verdict in list(docket.open.items()):
-        slow_node = subject.node if verdict.fault is Fault.STRAGGLER else None
+        is_ours = verdict.tier is Tier.PATTERN and _is_slow(verdict)
+        slow_node = subject.node if is_ours else None
         if slow_node is not None and watch.is_well(slow_node):
             reason = f"rank {verdict.rank} is as fast as its peers again"
             yield from docket.clear(slow_node, subject.trouble, moment(second), reason)

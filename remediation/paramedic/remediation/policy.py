@@ -77,7 +77,7 @@ def decide(verdict: Verdict, situation: Situation, settings: PolicySettings) -> 
 def _kind(
     verdict: Verdict, capabilities: Capabilities, settings: PolicySettings
 ) -> tuple[RecommendedAction, str]:
-    rule = RULES.get(verdict.fault)
+    rule = RULES.get(Fault.STRAGGLER if _is_slow_rank(verdict) else verdict.fault)
     if rule is None or verdict.node is None:
         return RecommendedAction.NOTIFY, f"{verdict.fault.value} is for people to look at"
     if verdict.phase not in rule.phases:
@@ -90,6 +90,11 @@ def _kind(
     if rule.kind is RecommendedAction.REPLACE_RANK and not capabilities.can_replace_rank:
         return RecommendedAction.NOTIFY, "the launcher cannot replace a rank"
     return rule.kind, verdict.summary
+
+
+def _is_slow_rank(verdict: Verdict) -> bool:
+    """Whether the others wait for a rank, whatever it is on its machine that makes it slow."""
+    return verdict.rank is not None and verdict.phase is Phase.DEGRADED
 
 
 _AT_ONCE = {

@@ -49,7 +49,7 @@ def test_people_read_what_where_since_when_and_why() -> None:
     said = "\n".join(lines_of_verdict(EXPLANATION))
     for words in (
         "verdict 7Q0JT2M9ZB4N6W8XKCVFR1DH3A: P1, resolved, confidence 0.97",
-        "ecc_error: the GPU's memory has errors that it cannot correct (still running",
+        "ecc_error: the GPU's memory flips bits, or the GPU works as if it did (still running",
         "GPU 1 of a; job llama-7b, generation 0",
         "2026-01-01T00:01:12Z; decided 9 s later, at 2026-01-01T00:01:21Z",
         "2026-01-01T00:01:39Z  resolved: it works\n",

@@ -11,6 +11,7 @@ from paramedic.diagnosis.family.reading import shipped_knowledge
 from paramedic.diagnosis.family.signature import Departure, Extent, Signature
 
 PLAIN = Signature(Extent.ONE_GPU, {})
+CORRECTED = Signature(Extent.ONE_GPU, {}, grown=frozenset({"gpu_ecc_correctable_total"}))
 
 
 def named(**shares: float) -> Naming:
@@ -32,9 +33,26 @@ def test_families_that_cannot_be_told_apart_share_a_remedy() -> None:
 
 
 def test_the_first_family_does_not_win_against_several_with_another_remedy() -> None:
-    said = advice(named(host_contention=0.4, ecc_error=0.35, pcie_downgrade=0.25), PLAIN)
+    said = advice(named(host_contention=0.4, ecc_error=0.35, pcie_downgrade=0.25), CORRECTED)
     assert said.recommended is RecommendedAction.REPLACE_NODE
     assert said.reason.startswith("memory that flips bits")
+
+
+@pytest.mark.parametrize(
+    "telling",
+    [
+        CORRECTED,
+        Signature(Extent.ONE_GPU, {"gpu_ecc_uncorrectable_total": Departure(6.0)}),
+        Signature(Extent.ONE_GPU, {}, xids=frozenset({94})),
+    ],
+)
+def test_nobody_is_replaced_for_memory_errors_of_which_nothing_tells(telling: Signature) -> None:
+    quiet = Signature(Extent.ONE_GPU, {"gpu_ecc_correctable_total": Departure(0.2)})
+    for unseen in (PLAIN, quiet):
+        said = advice(named(ecc_error=0.9, unknown=0.1), unseen)
+        assert said.recommended is RecommendedAction.RUN_TEST
+        assert said.reason.startswith("no counter tells of memory errors")
+    assert advice(named(ecc_error=0.9), telling).recommended is RecommendedAction.REPLACE_NODE
 
 
 def test_no_remedy_that_is_unlikely_to_help() -> None:

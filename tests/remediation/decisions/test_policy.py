@@ -84,6 +84,18 @@ def test_a_certain_stuck_or_slow_rank_is_replaced(
     assert not action.dry_run
 
 
+@pytest.mark.parametrize("fault", [Fault.ECC_ERROR, Fault.STORAGE_ERROR])
+def test_a_slow_rank_is_replaced_whatever_its_machine_says_of_the_cause(
+    judge: Judge, verdict_of: Build, fault: Fault
+) -> None:
+    of_rank = verdict_of(fault=fault, phase=Phase.DEGRADED, rank=3)
+    assert planned(judge.ask(of_rank)).kind is REPLACE
+    of_machine = verdict_of("V2", fault=fault, phase=Phase.DEGRADED, rank=None)
+    assert planned(judge.ask(of_machine)).kind is NOTIFY
+    early = verdict_of("V3", fault=fault, phase=Phase.SYMPTOM, rank=3)
+    assert planned(judge.ask(early)).kind is NOTIFY
+
+
 def test_an_exit_is_recorded_as_already_handled(judge: Judge, verdict_of: Build) -> None:
     action = planned(judge.ask(verdict_of(fault=Fault.PROCESS_EXIT)))
     assert action.kind is RecommendedAction.RECOVER_IN_PROCESS

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Verdict
 
 FAULTS: Mapping[Fault, str] = {
-    Fault.ECC_ERROR: "the GPU's memory has errors that it cannot correct",
+    Fault.ECC_ERROR: "the GPU's memory flips bits, or the GPU works as if it did",
     Fault.CUDA_EXECUTION_ERROR: "a kernel failed on the GPU",
     Fault.GPU_EXECUTION_ERROR: "the GPU does not compute as it should",
     Fault.PCIE_DOWNGRADE: "the PCIe link is slower than it should be",

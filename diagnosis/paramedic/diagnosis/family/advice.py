@@ -10,6 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Fault, Recommendation, RecommendedAction
+from paramedic.diagnosis.family.symptoms import told_families
 from paramedic.diagnosis.finding import RECOMMENDATIONS
 
 if TYPE_CHECKING:
@@ -22,8 +23,15 @@ _LEAST = 0.5
 """A remedy that is less likely to help is not recommended."""
 _ALSO = 0.2
 """A family that is so probable is told beside the first."""
+_MEMORY_METRICS = frozenset({
+    "gpu_ecc_correctable_total", "gpu_ecc_uncorrectable_total", "gpu_row_remap_pending",
+    "gpu_row_remap_failed",
+})  # fmt: skip
+"""Whose rise tells of errors of the memory itself."""
 _REMAP = "gpu_row_remap_pending"
 _NO_ROW_LEFT = "gpu_row_remap_failed"
+_CLEAR = 4.0
+"""Standard deviations; less is noise."""
 
 _REMEDIES: Mapping[Fault, Recommendation] = {
     **RECOMMENDATIONS,
@@ -71,7 +79,19 @@ def advice(naming: Naming, signature: Signature) -> Recommendation:
     if wanted[action] < _LEAST:
         return Recommendation(RecommendedAction.RUN_TEST, f"no cause stands out: {_told(naming)}")
     first = next(f for f in naming.probabilities if _REMEDIES[f].recommended is action)
+    if first is Fault.ECC_ERROR and not _tells_of_memory(signature):
+        return Recommendation(
+            RecommendedAction.RUN_TEST,
+            f"no counter tells of memory errors: test the card's memory ({_told(naming)})",
+        )
     return Recommendation(action, f"{_REMEDIES[first].reason} ({_told(naming)})")
+
+
+def _tells_of_memory(signature: Signature) -> bool:
+    """Whether counters of the memory rose, or the driver told of it."""
+    risen = {m for m, one in signature.departures.items() if one.deviation >= _CLEAR}
+    has_risen = not _MEMORY_METRICS.isdisjoint(risen | signature.grown)
+    return has_risen or Fault.ECC_ERROR in told_families(signature)
 
 
 def _of_remapping(signature: Signature) -> Recommendation | None:

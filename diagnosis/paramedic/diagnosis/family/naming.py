@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,6 +66,12 @@ class FamilyNamer:
         shares[self._knowledge.faults.index(Fault.UNKNOWN)] += 1.0 - evidence
         ranked = np.argsort(-shares, kind="stable").tolist()
         return Naming({self._knowledge.faults[at]: float(shares[at]) for at in ranked})
+
+
+@cache
+def shipped_namer() -> FamilyNamer:
+    """By what ships."""
+    return FamilyNamer()
 
 
 class InputReader:

@@ -44,7 +44,7 @@ def seen(signature: Signature, symptoms: Sequence[Symptom]) -> NDArray[np.float6
     follows = np.array([symptom.follows_others for symptom in symptoms])
     weights = np.where(follows, np.minimum(sizes, 1.0), 1.0)
     surely: NDArray[np.float64] = np.clip(sure(amounts) * weights, 1.0 - _CERTAIN, _CERTAIN)
-    told = _told(signature)
+    told = told_families(signature)
     for at, symptom in enumerate(symptoms):
         if symptom.direction is Direction.NONE:
             surely[at] = _sure_of(_is_given(signature, symptom.name, told))
@@ -87,7 +87,7 @@ def _is_told(name: str, told: frozenset[Fault]) -> bool:
     return name.startswith(_TOLD) and name.removeprefix(_TOLD) in told
 
 
-def _told(signature: Signature) -> frozenset[Fault]:
+def told_families(signature: Signature) -> frozenset[Fault]:
     """The families of the driver's codes; a code that nobody knows tells nothing."""
     found = (shipped_known_errors().find(Kind.XID, code) for code in signature.xids)
     return frozenset(known.fault for known in found if known is not None)
