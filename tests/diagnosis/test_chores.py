@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from diagnosis.synthetic import JOB
-from paramedic.diagnosis.chores import Chores
+from paramedic.diagnosis.chores import Chores, does_not_decide_otherwise
 from paramedic.diagnosis.departure import Departure
 from paramedic.diagnosis.node_evidence import NodeEvidence
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
@@ -126,6 +126,18 @@ def test_a_busy_host_explains_no_errors() -> None:
         assert not busy(ME).explain(departure(*loud), window(0.94), {})
 
 
+@pytest.mark.parametrize(
+    ("lost_seconds", "for_seconds", "is_explained"),
+    [(None, 240, False), (0.0, 240, True), (8.0, 4000, True), (10.0, 100, False)],
+)
+def test_a_job_that_goes_on_as_before_bears_a_busy_host_and_one_that_is_slower_does_not(
+    lost_seconds: float | None, for_seconds: int, *, is_explained: bool
+) -> None:
+    one = departure(CPU, seconds=for_seconds)
+    assert busy(ME).explain(one, window(1.0), {}, lost_seconds) is is_explained
+    assert not busy(OTHER).explain(one, window(1.0), {}, lost_seconds)
+
+
 @pytest.mark.parametrize(("errors", "is_explained"), [(0.08, True), (0.12, False)])
 def test_a_busy_host_explains_what_it_says_nine_tenths_of(
     errors: float, *, is_explained: bool
@@ -185,3 +197,27 @@ def test_a_busy_host_explains_nothing_of_others_where(
 def test_a_busy_host_that_works_more_than_its_peers_is_explained_as_well() -> None:
     more = replace(departure(TENSOR, seconds=80), told_by={TENSOR: 9.0})
     assert busy(ME).explain(more, window(1.06), {})
+
+
+@pytest.mark.parametrize(
+    ("usage", "errors", "is_harmless"), [(0.6, 0.4, True), (0.2, 0.8, False), (0.35, 0.65, False)]
+)
+def test_what_a_busy_host_shows_besides_has_to_decide_by_itself(
+    usage: float, errors: float, *, is_harmless: bool
+) -> None:
+    one = departure(CPU, REPLAYS, weights={CPU: usage, REPLAYS: errors})
+    strong = replace(one, nats=1.8 * one.level)
+    assert does_not_decide_otherwise(strong, window(1.0), 0.0) is is_harmless
+    assert not does_not_decide_otherwise(strong, window(1.0), 10.0)
+    late = replace(strong, second=strong.second + 300)
+    assert not does_not_decide_otherwise(late, window(1.0), None)
+
+
+@pytest.mark.parametrize(("share", "is_harmless"), [(0.97, True), (0.5, False)])
+def test_work_that_is_hardly_less_does_not_count_beside_a_busy_host(
+    share: float, *, is_harmless: bool
+) -> None:
+    said = {CPU: 0.4, TENSOR: 0.5, REPLAYS: 0.1}
+    one = departure(CPU, TENSOR, REPLAYS, weights=said, seconds=60)
+    strong = replace(one, nats=1.8 * one.level)
+    assert does_not_decide_otherwise(strong, window(share), 0.0) is is_harmless

@@ -108,7 +108,7 @@ def test_a_row_that_was_not_observed_differs_by_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "lost"), [(0.94, 0.6), (0.5, 5.0), (1.4, 4.0), (1.0, 0.0), (7.0, 10.0)]
+    ("share", "lost"), [(0.94, 0.6), (0.96, 0.0), (0.5, 5.0), (1.4, 4.0), (1.0, 0.0), (7.0, 10.0)]
 )
 def test_no_more_time_is_lost_than_the_difference_and_all_there_is(
     share: float, lost: float

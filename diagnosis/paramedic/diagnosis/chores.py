@@ -3,7 +3,7 @@
 It takes some of what the machine has, and is over in minutes; who shares a pipeline with the
 machine works differently for as long. So while a host is busier than its peers, a small loss of
 work is explained by that, the machine's own and that of others which began at the same time, until
-it has cost too much to be borne.
+it has cost too much to be borne, or the whole job is slower since.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _BUSY_NATS = 6.7
 """A host is busy when one row-slot in 800 is as odd."""
 _REMEMBERED_SECONDS = 30
 """A host of which nothing was heard lately is as busy as it was."""
-_BORNE_SECONDS = 9.0
+BORNE_SECONDS = 9.0
 """So much work may be lost to a chore."""
 _LONGEST_SECONDS = 240
-"""A host that is busier for longer has no chore."""
+"""A host that is busier for longer has no chore, unless the job is seen to go on as before."""
 _MOSTLY = 0.9
 _SOME = 0.3
 """A chore takes memory as well, and whatever takes nothing else is none."""
@@ -58,9 +58,16 @@ class Chores:
             self._last[slot.rows[at].node] = second
 
     def explain(
-        self, departure: Departure, window: Window, standing: Mapping[NodeName, NodeEvidence]
+        self,
+        departure: Departure,
+        window: Window,
+        standing: Mapping[NodeName, NodeEvidence],
+        job_lost_seconds: float | None = None,
     ) -> bool:
-        """Whether a busy host, its own or another's, explains what a machine does differently."""
+        """Whether a busy host, its own or another's, explains what a machine does differently.
+
+        `job_lost_seconds`: what the whole job has lost since; None where that is not known.
+        """
         since = self._second - _REMEMBERED_SECONDS
         busy = [node for node, last in self._last.items() if last >= since]
         if departure.node in busy:
@@ -72,5 +79,25 @@ class Chores:
             is_theirs = departure.share_of(*OF_WORK) >= _MOSTLY and any(
                 standing[node].began_about(departure.since) for node in busy if node in standing
             )
+        is_borne = max(lost_seconds(window, departure), job_lost_seconds or 0.0) < BORNE_SECONDS
         is_short = departure.seconds < _LONGEST_SECONDS
-        return is_theirs and is_short and lost_seconds(window, departure) < _BORNE_SECONDS
+        is_nobodys = departure.node in busy and job_lost_seconds is not None
+        return is_theirs and is_borne and (is_short or is_nobodys)
+
+
+def does_not_decide_otherwise(
+    departure: Departure, window: Window, job_lost_seconds: float | None
+) -> bool:
+    """Whether a host is busy, and what else it shows would not have decided by itself.
+
+    What it works less does not count either, as long as that is little.
+    """
+    if departure.share_of(About.USAGE) < _SOME:
+        return False
+    if job_lost_seconds is None and departure.seconds >= _LONGEST_SECONDS:
+        return False
+    if (job_lost_seconds or 0.0) >= BORNE_SECONDS:
+        return False
+    is_borne = lost_seconds(window, departure) < BORNE_SECONDS
+    harmless = departure.share_of(About.USAGE, *(OF_WORK if is_borne else ()))
+    return departure.nats * (1 - harmless) < departure.level

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.chores import Chores
+from paramedic.diagnosis.chores import BORNE_SECONDS, Chores, does_not_decide_otherwise
 from paramedic.diagnosis.clock_shift import is_shifted
 from paramedic.diagnosis.departure import departure_of
 from paramedic.diagnosis.domain_watch import DomainWatch
+from paramedic.diagnosis.job_pace import JobPace
 from paramedic.diagnosis.materiality import is_material
 from paramedic.diagnosis.node_evidence import SUSPECT, NodeEvidence
 from paramedic.diagnosis.rows_test import RowsTest
@@ -42,6 +43,9 @@ _STEADY_PACE = 1
 _ENOUGH_PEERS = 64
 _MOSTLY = 0.5
 _SLOTS_BETWEEN_LOOKS = 10
+_STANDING_SECONDS = 15.0
+"""In a job that stands still a host has nothing to do: who is busier for so long is what it waits
+for."""
 _ABOUT_THEN_SECONDS = 15
 """What began so long before the job was seen to stand may be why."""
 
@@ -77,6 +81,7 @@ class DepartureWatch:
     _tests: dict[Entity, RowsTest] = field(init=False)
     _domains: DomainWatch = field(init=False)
     _chores: Chores = field(default_factory=Chores)
+    _job_pace: JobPace = field(default_factory=JobPace)
     _present: _Present = field(default_factory=_Present)
     _step_seconds: float = 0.0
     """How long a step takes; 0 while it is not known."""
@@ -107,12 +112,14 @@ class DepartureWatch:
         and who was busy before it stood has no part in it.
         """
         stands = standing_since is not None
+        busy_seconds = _STANDING_SECONDS if stands else self._job_pace.busy_seconds
         kinds = [kind for kind in self._tests if windows[kind].rows]
         rows = sum(len(windows[kind].rows) for kind in kinds)
         self._follow_steps(windows[Entity.GPU])
+        self._job_pace.look(windows[Entity.GPU])
         for kind in kinds:
             self._tests[kind].weigh(
-                windows[kind], roles, rows, self.settings, self._step_seconds, stands=stands
+                windows[kind], roles, rows, self.settings, self._step_seconds, busy_seconds
             )
         now = windows[Entity.GPU].last_second
         self._chores.look(self._tests[Entity.NODE].slot, self._pace, now)
@@ -145,12 +152,29 @@ class DepartureWatch:
         found: dict[NodeName, Departure] = {}
         for kind in kinds:
             for one in self._departures(kind, windows[kind], roles, stands):
-                if not stands and self._chores.explain(one, windows[kind], standing):
-                    self._tests[kind].doubt(one.alike)
-                elif not self._domains.explains(one):
+                is_busy = not stands and self._is_only_busy(one, kind, windows[kind], standing)
+                if not is_busy and not self._domains.explains(one):
                     found.setdefault(one.node, one)
         alone = [one for one in found.values() if not self._waits(one, standing)]
         return sorted(alone, key=lambda one: one.level - one.nats)
+
+    def _is_only_busy(
+        self,
+        one: Departure,
+        kind: Entity,
+        window: Window,
+        standing: Mapping[NodeName, NodeEvidence],
+    ) -> bool:
+        """Whether a busy host, its own or another's, explains it, and costs the job little."""
+        job_lost_seconds = self._job_pace.lost_seconds(one.since)
+        if job_lost_seconds is not None and one.share_of(About.USAGE) >= _MOSTLY:
+            return job_lost_seconds < BORNE_SECONDS
+        is_chore = does_not_decide_otherwise(one, window, job_lost_seconds) or self._chores.explain(
+            one, window, standing, job_lost_seconds
+        )
+        if is_chore:
+            self._tests[kind].doubt(one.alike)
+        return is_chore
 
     def standings(self) -> dict[NodeName, NodeEvidence]:
         """How the evidence stands against each suspect, by the row that has most of it."""

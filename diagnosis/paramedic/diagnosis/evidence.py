@@ -260,7 +260,7 @@ class Evidence:
         added /= terms.smoothing
         np.minimum(added, calm + level / patience, out=added)
         _agree(added, slot.characters.matters)
-        _support(added, calm + level / lone)
+        _support(added, calm + level / lone, slot.characters.usage)
         if slot.characters.work.any():
             self._ration(added, slot.characters.work, terms)
         mean = self._mean.cells
@@ -341,9 +341,14 @@ def _agree(added: Cells, matters: tuple[NDArray[np.intp], ...]) -> None:
         added[:, which] = some * share
 
 
-def _support(added: Cells, alone: Cells) -> None:
-    """A metric without the others adds up to what it may add alone, (pace, metric, 1)."""
+def _support(added: Cells, alone: Cells, usage: NDArray[np.bool_]) -> None:
+    """A metric without the others adds up to what it may add alone, (pace, metric, 1).
+
+    That a host is busy supports nothing else: it is so now and then, whatever else is wrong.
+    """
     others = added.sum(axis=1, keepdims=True) - added
+    if usage.any():
+        others[:, ~usage] -= added[:, usage].sum(axis=1, keepdims=True)
     others *= _SUPPORTED
     np.maximum(others, alone, out=others)
     np.minimum(added, others, out=added)

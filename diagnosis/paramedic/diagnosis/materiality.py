@@ -56,9 +56,12 @@ def is_material(window: Window, departure: Departure) -> bool:
 
 
 def lost_seconds(window: Window, departure: Departure) -> float:
-    """How much work has been lost since evidence began, were all of the difference a loss."""
+    """How much work has been lost since evidence began, were all of the difference a loss.
+
+    Of a difference that costs nobody anything nothing adds up, however long it lasts.
+    """
     largest = max(map(abs, _differences(window, departure, OF_WORK).values()), default=0.0)
-    return min(1.0, largest) * departure.seconds
+    return min(1.0, largest) * departure.seconds if largest >= LEAST_SHARE else 0.0
 
 
 def _is_large(metric: str, difference: float) -> bool:

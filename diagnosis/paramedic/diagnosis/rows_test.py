@@ -29,9 +29,6 @@ _SETTLES_AGAIN_SLOTS = 10.0
 _FEWEST_REMEMBERED = 15.0
 _KEPT_OF_DOUBTED = 0.3
 _MOSTLY = 0.7
-_STANDING_SECONDS = 15.0
-"""In a job that stands still a host has nothing to do: who is busier for so long is what it waits
-for."""
 
 
 @dataclass(slots=True)
@@ -62,7 +59,7 @@ class _Asked(NamedTuple):
     settings: DepartureSettings
     step_seconds: float
     slot_seconds: int
-    stands: bool
+    busy_seconds: float
 
 
 @dataclass(slots=True)
@@ -92,12 +89,12 @@ class RowsTest:
 
     def weigh(
         self, window: Window, roles: JobRoles | None, tests: int, settings: DepartureSettings,
-        step_seconds: float = 0.0, *, stands: bool = False,
+        step_seconds: float = 0.0, busy_seconds: float = np.inf,
     ) -> None:  # fmt: skip
         """Add the window's newest slot; `tests` is how many rows of all kinds are tested.
 
-        `step_seconds` is how long a step of the job takes, if that is known; `stands`: whether the
-        job stands still, so that a host that is busy has no part in it.
+        `step_seconds` is how long a step of the job takes, if that is known; `busy_seconds`: so
+        long a host has to be busy at most.
         """
         kept = telling(window.metrics)
         metrics = tuple(window.metrics[at] for at in kept)
@@ -108,7 +105,7 @@ class RowsTest:
         if slot.has_turned:
             self.evidence.restart()
             self.evidence.settle(_SETTLES_AGAIN_SLOTS)
-        asked = _Asked(slot.metrics, tests, settings, step_seconds, width, stands)
+        asked = _Asked(slot.metrics, tests, settings, step_seconds, width, busy_seconds)
         self.evidence.add(slot, window.last_second, self._terms(slot, asked))
 
     def _terms(self, slot: Departures, asked: _Asked) -> Terms:
@@ -118,8 +115,8 @@ class RowsTest:
         return self._agreed[1]
 
     def _new_terms(self, slot: Departures, asked: _Asked) -> Terms:
-        _, tests, settings, step_seconds, width, stands = asked
-        soonest = np.where(slot.characters.usage & stands, _STANDING_SECONDS, np.inf)[:, None]
+        _, tests, settings, step_seconds, width, busy_seconds = asked
+        soonest = np.where(slot.characters.usage, busy_seconds, np.inf)[:, None]
         return Terms(
             base_level=level_nats(
                 settings.false_alarms_per_job_day, tests * self.evidence.paces, width

@@ -99,7 +99,7 @@ _ERRORS = Character(
     About.SIGN, 25.0, Scale.COUNTED, floor_share=0.01, only_rises=True, passing_rate=5.0
 )
 """A link that has to train again does so within half a minute."""
-_LOSSES = replace(_ERRORS, about=About.LOSSES, passing_rate=10.0)
+_LOSSES = replace(_ERRORS, about=About.LOSSES, passing_rate=10.0, lone_seconds=45.0)
 """A network under load loses some packets for some seconds."""
 _CORRECTIONS = replace(_ERRORS, about=About.MEMORY, patience_seconds=14.0, takes_increments=True)
 _LATENCY = Character(About.SIGN, 16.0, Scale.LOGARITHM, only_rises=True)

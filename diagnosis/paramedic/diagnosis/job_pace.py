@@ -1,0 +1,100 @@
+"""What the whole job has lost since a moment: in a synchronous job all work less when one is late.
+
+A host that is busy with something else is nobody's problem as long as the job goes on as before. So
+what most cards do is followed, and its mean after the moment is compared with that before it. Means
+over blocks longer than most steps tell by how much they differ anyway.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.models.departure.steady import sample
+from paramedic.models.leave_one_out import median_over_time
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from paramedic.ingest.contract import Window
+
+_POWER = "gpu_power_watts"
+"""Falls little while a card waits: that it is as it was says nothing."""
+_WORK = ("gpu_tensor_active_ratio", "gpu_sm_active_ratio", "gpu_dram_active_ratio", _POWER)
+"""What shows how much a card does; the first that comes is used."""
+_SLOTS_KEPT = 900
+_BLOCK_SECONDS = 20
+_BEFORE_SECONDS, _FEWEST_BEFORE_SECONDS = 200, 60
+_AROUND_SECONDS = 5
+"""What is seen around the moment counts neither way."""
+_FIRST_SECONDS = 45
+"""What began with the moment shows in so many seconds after it."""
+_BUSY_SECONDS = 45.0
+_SURELY = 3.0
+"""Standard errors."""
+
+
+@dataclass(slots=True)
+class JobPace:
+    """How much the cards of one job do, slot by slot."""
+
+    _seconds: deque[int] = field(default_factory=lambda: deque(maxlen=_SLOTS_KEPT))
+    _levels: deque[float] = field(default_factory=lambda: deque(maxlen=_SLOTS_KEPT))
+    _metric: str = ""
+
+    def look(self, gpus: Window) -> None:
+        """Take the newest slot in."""
+        metric = next((one for one in _WORK if one in gpus.metrics), "")
+        if metric != self._metric:
+            self._seconds.clear()
+            self._levels.clear()
+            self._metric = metric
+        if not metric:
+            return
+        at = gpus.metrics.index(metric)
+        here = sample(gpus.observed.T[-1, at])
+        if 2 * np.count_nonzero(here) >= here.size:
+            values = sample(gpus.values.T[-1, at])[here].astype(np.float64)
+            self._seconds.append(gpus.last_second)
+            self._levels.append(float(median_over_time(values)))
+
+    @property
+    def busy_seconds(self) -> float:
+        """How long a host has to be busy before it is asked what it costs; infinity: no answer."""
+        known = self._seconds[-1] - self._seconds[0] if self._seconds else 0
+        answers = self._metric != _POWER and known >= 2 * _FEWEST_BEFORE_SECONDS
+        return _BUSY_SECONDS if answers else math.inf
+
+    def lost_seconds(self, since: int) -> float | None:
+        """How many seconds of work the job has lost since then; None where that is not known.
+
+        Zero where the difference may be chance, or came later than the moment.
+        """
+        seconds, levels = np.array(self._seconds), np.array(self._levels)
+        is_before = seconds < since - _AROUND_SECONDS
+        before = levels[is_before & (seconds >= since - _BEFORE_SECONDS)]
+        is_after = seconds > since + _AROUND_SECONDS
+        after, first = levels[is_after], levels[is_after & (seconds <= since + _FIRST_SECONDS)]
+        width = int(np.diff(seconds).min(initial=_BLOCK_SECONDS))
+        if before.size * width < _FEWEST_BEFORE_SECONDS or after.size * width < _BLOCK_SECONDS:
+            return None
+        usual = float(before.mean())
+        if usual <= 0:
+            return None
+        lost = [1 - float(part.mean()) / usual for part in (after, first)]
+        chance = _chance(before / usual, after.size, max(1, _BLOCK_SECONDS // width))
+        if lost[0] < _SURELY * chance or 2 * lost[1] < lost[0]:
+            return None if self._metric == _POWER else 0.0
+        return lost[0] * float(seconds[-1] - since)
+
+
+def _chance(before: NDArray[np.float64], after_slots: int, block_slots: int) -> float:
+    """The standard error of the difference of two means, by how much the means of blocks differ."""
+    blocks = before.size // block_slots
+    means = before[before.size - blocks * block_slots :].reshape(blocks, block_slots).mean(axis=1)
+    spread = float(means.std(ddof=1)) if blocks > 1 else 1.0
+    return spread * math.sqrt(1 / blocks + block_slots / after_slots)

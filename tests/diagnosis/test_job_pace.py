@@ -1,0 +1,78 @@
+"""What a job has lost since a moment, told from chance and from what came later."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diagnosis.synthetic import JOB
+from paramedic.diagnosis.job_pace import JobPace
+from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
+
+ROWS = tuple(EntityKey(Entity.GPU, NodeName(f"n{at}"), 0) for at in range(6))
+TENSOR, POWER = "gpu_tensor_active_ratio", "gpu_power_watts"
+SINCE = 200
+Level = Callable[[int], float]
+
+
+def falls(share: float, at: int = SINCE) -> Level:
+    return lambda second: 1.0 - share * (second >= at)
+
+
+def followed(
+    level: Level, metric: str = TENSOR, until: int = 300, noise: float = 0.05, width: int = 1
+) -> JobPace:
+    """Steps take 7 seconds, of which 2 are spent otherwise."""
+    pace, random = JobPace(), np.random.default_rng(4)
+    for second in range(0, until, width):
+        drawn = 0.4 * level(second) * (1 + noise * random.standard_normal(len(ROWS)))
+        values = (drawn * (0.3 if second % 7 < 2 else 1.0)).astype(np.float32)[:, None, None]
+        seen = np.ones(values.shape, np.bool_)
+        pace.look(Window(JOB, 0, Entity.GPU, second, ROWS, (metric,), values, seen, width))
+    return pace
+
+
+@pytest.mark.parametrize(("share", "width"), [(0.15, 1), (0.4, 1), (0.4, 5)])
+def test_what_a_job_does_less_since_then_is_lost_work(share: float, width: int) -> None:
+    lost = followed(falls(share), width=width).lost_seconds(SINCE)
+    assert lost == pytest.approx(share * 100, rel=0.25)
+
+
+def test_a_job_that_goes_on_as_before_has_lost_nothing() -> None:
+    assert followed(falls(0.0)).lost_seconds(SINCE) == 0
+    assert followed(falls(-0.3)).lost_seconds(SINCE) == 0
+
+
+def test_what_came_later_is_not_lost_since_then() -> None:
+    assert followed(falls(0.3, at=SINCE + 60)).lost_seconds(SINCE) == 0
+
+
+def test_power_that_is_as_it_was_says_nothing() -> None:
+    assert followed(falls(0.0), POWER).lost_seconds(SINCE) is None
+    assert followed(falls(0.3), POWER).lost_seconds(SINCE) == pytest.approx(30, rel=0.25)
+
+
+@pytest.mark.parametrize(("until", "since"), [(SINCE + 20, SINCE), (300, 50), (0, 10)])
+def test_too_little_before_or_after_says_nothing(until: int, since: int) -> None:
+    assert followed(falls(0.3), until=until).lost_seconds(since) is None
+
+
+def test_a_host_is_asked_about_sooner_once_the_jobs_pace_is_known() -> None:
+    assert followed(falls(0.0), until=100).busy_seconds == math.inf
+    assert followed(falls(0.0), until=140).busy_seconds < 60
+    for metric in (POWER, "gpu_temperature_celsius"):
+        assert followed(falls(0.0), metric).busy_seconds == math.inf
+
+
+@given(st.integers(0, 100))
+@settings(max_examples=8)
+def test_noise_alone_loses_nothing_to_speak_of(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    wobbles = 1 + 0.1 * np.repeat(random.standard_normal(60), 5)
+    pace = followed(lambda second: float(wobbles[second]))
+    assert (pace.lost_seconds(SINCE) or 0.0) < 9
