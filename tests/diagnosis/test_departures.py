@@ -23,6 +23,7 @@ from paramedic.ingest.contract import Entity, EventKind, JobName
 SOON = DepartureSettings(settle_seconds=15, group_harmless_seconds=10.0)
 """Less of the beginning is left out, so that tests are quick."""
 ONSET = 45
+WRITES = "disk_throughput_bytes_per_second"
 SMALL = Crowd(nodes=6, gpus=2, seconds=70)
 
 
@@ -188,6 +189,15 @@ def test_a_host_that_is_busy_since_the_job_stands_is_what_it_waits_for(
     since = None if stood_seconds is None else START + ONSET + stood_seconds
     said, _ = said_of(replace(SMALL, seconds=75, faults=(busy,)), standing_since=since)
     assert {one.node for one in said} == nodes
+
+
+def test_all_wait_for_who_saves_the_jobs_state() -> None:
+    levels = {**SMALL.levels, Entity.NODE: {**SMALL.levels[Entity.NODE], WRITES: 1e8}}
+    busy = (
+        Fault(3, 9.0, metric=one, entity=Entity.NODE) for one in ("cpu_utilization_ratio", WRITES)
+    )
+    crowd = replace(SMALL, seconds=75, levels=levels, faults=tuple(busy))
+    assert said_of(crowd, standing_since=START + ONSET) == ([], [])
 
 
 @pytest.mark.long

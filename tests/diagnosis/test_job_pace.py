@@ -48,6 +48,10 @@ def test_a_job_that_goes_on_as_before_has_lost_nothing() -> None:
     assert followed(falls(-0.3)).lost_seconds(SINCE) == 0
 
 
+def test_a_job_that_pauses_has_lost_nothing() -> None:
+    assert followed(falls(0.95)).lost_seconds(SINCE) == 0
+
+
 def test_what_came_later_is_not_lost_since_then() -> None:
     assert followed(falls(0.3, at=SINCE + 60)).lost_seconds(SINCE) == 0
 

@@ -13,6 +13,7 @@ from paramedic.models.circles import Circles
 
 NODES, GPUS = 8, 4
 METRICS = ("sm", "tensor", "power")
+NOBODY_SURE = np.zeros(NODES * GPUS)
 WAITS = (-3.0, -9.0, -2.0)
 WORKS = (6.0, -9.0, 4.0)
 
@@ -44,13 +45,22 @@ def test_who_stands_apart_from_its_block_is_the_culprit() -> None:
     apart = tuple(w - b for w, b in zip(WORKS, WAITS, strict=True))
     scene = picture({**block(0, 2, 4, 6), (4, 3): apart})
     assert named(scene, (0, 2, 4, 6)) == [4]
-    assert scene.alike(scene.suspect(4)) == (4 * GPUS + 3,)
+    assert scene.alike(scene.suspect(4), NOBODY_SURE) == (4 * GPUS + 3,)
 
 
 def test_a_node_of_a_block_that_stands_apart_with_all_its_gpus_is_the_culprit() -> None:
     scene = picture({**block(0, 2, 6), (4, None): WORKS})
     assert named(scene, (0, 2, 4, 6)) == [4]
-    assert len(scene.alike(scene.suspect(4))) == GPUS
+    assert len(scene.alike(scene.suspect(4), NOBODY_SURE)) == GPUS
+
+
+def test_cards_with_as_much_evidence_of_the_same_are_alike_however_far_out() -> None:
+    far = tuple(4 * one for one in WORKS)
+    scene = picture({(4, 0): far, (4, 1): WORKS, (4, 2): (-6.0, 9.0, -4.0)})
+    sure = NOBODY_SURE.copy()
+    assert len(scene.alike(scene.suspect(4), sure)) == 1
+    sure[4 * GPUS : 5 * GPUS] = 1.0, 0.7, 0.9, 0.1
+    assert scene.alike(scene.suspect(4), sure) == (4 * GPUS, 4 * GPUS + 1)
 
 
 def test_a_block_without_anybody_who_stands_apart_is_nobodys_fault() -> None:

@@ -46,6 +46,8 @@ _SLOTS_BETWEEN_LOOKS = 10
 _STANDING_SECONDS = 15.0
 """In a job that stands still a host has nothing to do: who is busier for so long is what it waits
 for."""
+_OF_DATA = ("disk_throughput_bytes_per_second", "tcp_throughput_bytes_per_second")
+_SOME_DATA = 0.1
 _ABOUT_THEN_SECONDS = 15
 """What began so long before the job was seen to stand may be why."""
 
@@ -132,7 +134,7 @@ class DepartureWatch:
             return Judged((), befallen)
         standing = self.standings()
         found = self._alone(kinds, windows, standing, roles, stands)
-        alone = (one for one in found if not _was_busy_before(one, standing_since))
+        alone = (one for one in found if not _has_no_part(one, standing_since))
         return Judged(tuple(alone), befallen)
 
     def _follow_steps(self, window: Window) -> None:
@@ -249,12 +251,13 @@ class DepartureWatch:
         if len(found) > max(1.0, self.settings.largest_crowd_share * len(hosts.seats)):
             return
         for one in found:
-            alike = picture.alike(one)
+            alike = picture.alike(one, strength)
             if strength[list(alike)].max() < 1:
                 continue
             departure = departure_of(test, window, alike, len(hosts.members(one.circle)))
             is_soon = departure.seconds < self.settings.node_harmless_seconds
-            if departure.gpu is None and kind is Entity.GPU and is_soon:
+            most_suspected = np.median(strength[hosts.members(one.circle)]) >= SUSPECT
+            if kind is Entity.GPU and is_soon and (departure.gpu is None or most_suspected):
                 continue
             if not is_material(window, departure):
                 continue
@@ -285,11 +288,13 @@ class DepartureWatch:
         return is_shifted(window, at, peers[:_ENOUGH_PEERS], metrics, departure.since)
 
 
-def _was_busy_before(one: Departure, standing_since: int | None) -> bool:
-    """Whether its host was busy when the job came to stand, and that is what speaks against it."""
+def _has_no_part(one: Departure, standing_since: int | None) -> bool:
+    """Whether its host is only busy, since before the job came to stand or with moving data: then
+    the job saves its state, and all wait for who writes it."""
     if standing_since is None or one.share_of(About.USAGE) < _MOSTLY:
         return False
-    return one.since < standing_since - _ABOUT_THEN_SECONDS
+    moves_data = sum(one.weights.get(metric, 0.0) for metric in _OF_DATA) >= _SOME_DATA
+    return moves_data or one.since < standing_since - _ABOUT_THEN_SECONDS
 
 
 def _has_rival(one: Departure, standing: Mapping[NodeName, NodeEvidence]) -> bool:

@@ -34,6 +34,7 @@ _AROUND_SECONDS = 5
 _FIRST_SECONDS = 45
 """What began with the moment shows in so many seconds after it."""
 _BUSY_SECONDS = 45.0
+_PAUSES = 0.7
 _SURELY = 3.0
 """Standard errors."""
 
@@ -72,7 +73,8 @@ class JobPace:
     def lost_seconds(self, since: int) -> float | None:
         """How many seconds of work the job has lost since then; None where that is not known.
 
-        Zero where the difference may be chance, or came later than the moment.
+        Zero where the difference may be chance, or came later than the moment, and for a job that
+        hardly works at all: it pauses, to save its state or to look how good it is.
         """
         seconds, levels = np.array(self._seconds), np.array(self._levels)
         is_before = seconds < since - _AROUND_SECONDS
@@ -87,7 +89,7 @@ class JobPace:
             return None
         lost = [1 - float(part.mean()) / usual for part in (after, first)]
         chance = _chance(before / usual, after.size, max(1, _BLOCK_SECONDS // width))
-        if lost[0] < _SURELY * chance or 2 * lost[1] < lost[0]:
+        if not _SURELY * chance <= lost[0] <= _PAUSES or 2 * lost[1] < lost[0]:
             return None if self._metric == _POWER else 0.0
         return lost[0] * float(seconds[-1] - since)
 

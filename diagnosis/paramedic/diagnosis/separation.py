@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _APART = 0.5
 """Who is this share of its own departure away from its neighbour does not belong to it."""
+_SAME_WAY = 0.8
+"""The cosine of the angle between two departures of one kind."""
+_AS_SURE, _ANY = 0.6, 1e-9
 _LARGEST_SET = 3
 """So many alike nodes without anybody who stands apart have the same fault; more are a block of
 victims whose culprit shows nothing."""
@@ -66,12 +69,20 @@ class Picture:
         others = np.delete(_size(self._middles - self._rows[at]), circle)
         return Suspect(circle, at, float(away.max()), float(others.min(initial=np.inf)))
 
-    def alike(self, suspect: Suspect) -> tuple[int, ...]:
-        """The rows of the suspect's node that depart as it does, itself among them."""
+    def alike(self, suspect: Suspect, strength: NDArray[np.float64]) -> tuple[int, ...]:
+        """The rows of the suspect's node that depart as it does, itself among them.
+
+        Those that are near to it now, and those against which there is about as much evidence of
+        the same; `strength` is that of all rows.
+        """
         members = self._nodes.members(suspect.circle)
-        away = _size(self._rows[members] - self._rows[suspect.at])
-        is_near = away <= _APART * suspect.departure
-        return tuple(members[is_near | (members == suspect.at)].tolist())
+        rows, own = self._rows[members], self._rows[suspect.at]
+        is_near = _size(rows - own) <= _APART * suspect.departure
+        lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(own)
+        goes_along = rows @ own >= _SAME_WAY * lengths
+        is_as_sure = strength[members] >= max(_AS_SURE * strength[suspect.at], _ANY)
+        is_alike = is_near | (goes_along & is_as_sure & (lengths > 0))
+        return tuple(members[is_alike | (members == suspect.at)].tolist())
 
 
 def culprits(suspects: Iterable[Suspect], victim_share: float) -> list[Suspect]:

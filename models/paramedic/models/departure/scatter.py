@@ -40,8 +40,9 @@ _SMALL = 48
 _FEW_ROWS = 3
 """With one of so few rows that departs, the others depart from it by as much."""
 _LEAST_UPPER = 0.65
-_FOLD_OF_MIDDLE = 1.2
-"""With too few rows for an upper quantile the tail is as wide as this many middles."""
+_FOLD_OF_MIDDLE = 1 / math.log(2)
+"""With too few rows for an upper quantile the tail is as wide as an exponential one with such a
+middle."""
 _FLOOR_FOLD = 0.6
 _OWN_MIDDLE = 0.7
 _LARGEST_WIDENING = 5.0
