@@ -221,3 +221,12 @@ def test_work_that_is_hardly_less_does_not_count_beside_a_busy_host(
     one = departure(CPU, TENSOR, REPLAYS, weights=said, seconds=60)
     strong = replace(one, nats=1.8 * one.level)
     assert does_not_decide_otherwise(strong, window(share), 0.0) is is_harmless
+
+
+@pytest.mark.parametrize(("times", "is_explained"), [(3.0, True), (6.0, False)])
+def test_a_disk_that_answers_many_times_as_slowly_is_explained_by_no_chore(
+    times: float, *, is_explained: bool
+) -> None:
+    one = departure(CPU, LATENCY)
+    assert busy(ME).explain(one, window(times), {}, 0.0) is is_explained
+    assert does_not_decide_otherwise(one, window(times), 0.0) is is_explained

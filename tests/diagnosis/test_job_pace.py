@@ -61,9 +61,14 @@ def test_power_that_is_as_it_was_says_nothing() -> None:
     assert followed(falls(0.3), POWER).lost_seconds(SINCE) == pytest.approx(30, rel=0.25)
 
 
-@pytest.mark.parametrize(("until", "since"), [(SINCE + 20, SINCE), (300, 50), (0, 10)])
+@pytest.mark.parametrize(("until", "since"), [(SINCE + 20, SINCE), (100, 50), (0, 10)])
 def test_too_little_before_or_after_says_nothing(until: int, since: int) -> None:
     assert followed(falls(0.3), until=until).lost_seconds(since) is None
+
+
+def test_what_was_so_from_the_beginning_has_cost_nothing_since() -> None:
+    assert followed(falls(0.3)).lost_seconds(50) == 0
+    assert followed(falls(0.3), POWER).lost_seconds(50) is None
 
 
 def test_a_host_is_asked_about_sooner_once_the_jobs_pace_is_known() -> None:

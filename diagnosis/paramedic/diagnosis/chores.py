@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.materiality import lost_seconds
+from paramedic.diagnosis.materiality import lost_seconds, times_slower_disk
 from paramedic.models.departure.character import OF_WORK, About
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ _SOME = 0.3
 """A chore takes memory as well, and whatever takes nothing else is none."""
 _OF_A_CHORE = (*OF_WORK, About.USAGE, About.DISK, About.CONGESTION)
 """What a chore on the host can change."""
+_OF_NOBODY = (*OF_WORK, About.USAGE, About.CONGESTION)
+"""What may last as long as it likes while the job goes on as before."""
+_DISK_BORNE = 4.0
+"""No other program makes a disk answer so many times as slowly."""
 
 
 @dataclass(slots=True)
@@ -80,8 +84,9 @@ class Chores:
                 standing[node].began_about(departure.since) for node in busy if node in standing
             )
         is_borne = max(lost_seconds(window, departure), job_lost_seconds or 0.0) < BORNE_SECONDS
+        is_borne = is_borne and times_slower_disk(window, departure) < _DISK_BORNE
         is_short = departure.seconds < _LONGEST_SECONDS
-        is_nobodys = departure.node in busy and job_lost_seconds is not None
+        is_nobodys = departure.share_of(*_OF_NOBODY) >= _MOSTLY and job_lost_seconds is not None
         return is_theirs and is_borne and (is_short or is_nobodys)
 
 
@@ -97,6 +102,8 @@ def does_not_decide_otherwise(
     if job_lost_seconds is None and departure.seconds >= _LONGEST_SECONDS:
         return False
     if (job_lost_seconds or 0.0) >= BORNE_SECONDS:
+        return False
+    if times_slower_disk(window, departure) >= _DISK_BORNE:
         return False
     is_borne = lost_seconds(window, departure) < BORNE_SECONDS
     harmless = departure.share_of(About.USAGE, *(OF_WORK if is_borne else ()))

@@ -82,7 +82,11 @@ class JobPace:
         is_after = seconds > since + _AROUND_SECONDS
         after, first = levels[is_after], levels[is_after & (seconds <= since + _FIRST_SECONDS)]
         width = int(np.diff(seconds).min(initial=_BLOCK_SECONDS))
-        if before.size * width < _FEWEST_BEFORE_SECONDS or after.size * width < _BLOCK_SECONDS:
+        nothing = None if self._metric == _POWER else 0.0
+        if before.size * width < _FEWEST_BEFORE_SECONDS:
+            # What was so from the beginning has cost the job nothing since.
+            return nothing if after.size * width >= 2 * _FEWEST_BEFORE_SECONDS else None
+        if after.size * width < _BLOCK_SECONDS:
             return None
         usual = float(before.mean())
         if usual <= 0:
@@ -90,7 +94,7 @@ class JobPace:
         lost = [1 - float(part.mean()) / usual for part in (after, first)]
         chance = _chance(before / usual, after.size, max(1, _BLOCK_SECONDS // width))
         if not _SURELY * chance <= lost[0] <= _PAUSES or 2 * lost[1] < lost[0]:
-            return None if self._metric == _POWER else 0.0
+            return nothing
         return lost[0] * float(seconds[-1] - since)
 
 

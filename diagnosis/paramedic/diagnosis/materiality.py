@@ -64,6 +64,11 @@ def lost_seconds(window: Window, departure: Departure) -> float:
     return min(1.0, largest) * departure.seconds if largest >= LEAST_SHARE else 0.0
 
 
+def times_slower_disk(window: Window, departure: Departure) -> float:
+    """How many times as long as its peers' its disks take to answer; 1 where that says little."""
+    return 1 + max(_differences(window, departure, (About.DISK,)).values(), default=0.0)
+
+
 def _is_large(metric: str, difference: float) -> bool:
     known = character_of(metric)
     about = About.WORK if known is None else known.about
