@@ -19,11 +19,12 @@ from paramedic.diagnosis.chores import BORNE_SECONDS, Chores, does_not_decide_ot
 from paramedic.diagnosis.clock_shift import is_shifted
 from paramedic.diagnosis.departure import departure_of
 from paramedic.diagnosis.domain_watch import DomainWatch
+from paramedic.diagnosis.excuses import Excuse, Excuses
 from paramedic.diagnosis.job_pace import JobPace
 from paramedic.diagnosis.materiality import is_material
 from paramedic.diagnosis.node_evidence import SUSPECT, NodeEvidence
 from paramedic.diagnosis.rows_test import RowsTest
-from paramedic.diagnosis.separation import Picture, culprits
+from paramedic.diagnosis.separation import Picture, Suspect, culprits
 from paramedic.diagnosis.step_period import step_seconds
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
 from paramedic.models.departure.character import About
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.roles import JobRoles
     from paramedic.diagnosis.settings import DepartureSettings
     from paramedic.ingest.contract import Window
+    from paramedic.models.circles import Circles
 
 _STEADY_PACE = 1
 """The pace at which machines are told apart: less noise than the first, sooner than the last."""
@@ -84,6 +86,8 @@ class DepartureWatch:
     _domains: DomainWatch = field(init=False)
     _chores: Chores = field(default_factory=Chores)
     _job_pace: JobPace = field(default_factory=JobPace)
+    excuses: Excuses = field(default_factory=Excuses)
+    """Why nodes are not accused whose evidence would decide."""
     _present: _Present = field(default_factory=_Present)
     _step_seconds: float = 0.0
     """How long a step takes; 0 while it is not known."""
@@ -134,8 +138,9 @@ class DepartureWatch:
             return Judged((), befallen)
         standing = self.standings()
         found = self._alone(kinds, windows, standing, roles, stands)
-        alone = (one for one in found if not _has_no_part(one, standing_since))
-        return Judged(tuple(alone), befallen)
+        return Judged(
+            tuple(one for one in found if not self._has_no_part(one, standing_since)), befallen
+        )
 
     def _follow_steps(self, window: Window) -> None:
         """Look now and then how long a step takes; what is not seen is as it was."""
@@ -154,8 +159,11 @@ class DepartureWatch:
         found: dict[NodeName, Departure] = {}
         for kind in kinds:
             for one in self._departures(kind, windows[kind], roles, stands):
-                is_busy = not stands and self._is_only_busy(one, kind, windows[kind], standing)
-                if not is_busy and not self._domains.explains(one):
+                if not stands and self._is_only_busy(one, kind, windows[kind], standing):
+                    self._excuse(one, Excuse.BUSY)
+                elif self._domains.explains(one):
+                    self._excuse(one, Excuse.DOMAIN)
+                else:
                     found.setdefault(one.node, one)
         alone = [one for one in found.values() if not self._waits(one, standing)]
         return sorted(alone, key=lambda one: one.level - one.nats)
@@ -230,27 +238,25 @@ class DepartureWatch:
         """Whether to give others a moment before one is accused alone."""
         begun = self._waiting.setdefault(one.node, one.second)
         longest = self.settings.rival_wait_seconds if _has_rival(one, standing) else 0.0
-        return one.second - begun < longest
+        waits = one.second - begun < longest
+        if waits:
+            self._excuse(one, Excuse.WAITS)
+        return waits
+
+    def _excuse(self, one: Departure, excuse: Excuse) -> None:
+        self.excuses.give(one.node, excuse, one.second)
 
     def _departures(
         self, kind: Entity, window: Window, roles: JobRoles | None, stands: bool
     ) -> Iterator[Departure]:
-        """The culprits among those with evidence against them, as long as they are no crowd."""
+        """Those who stand out, and who have no excuse."""
         test = self._tests[kind]
         strength = test.evidence.strength
         if test.slot is None or not (strength >= 1).any():
             return
         hosts = test.hosts_of(window.rows)
         picture = Picture(test.slot.deviation[self._pace].T, hosts)
-        suspected = np.flatnonzero(hosts.highest(strength) >= SUSPECT).tolist()
-        suspects = [
-            replace(one, is_sick=test.is_sick(hosts.members(one.circle)))
-            for one in map(picture.suspect, suspected)
-        ]
-        found = culprits(suspects, self.settings.victim_share)
-        if len(found) > max(1.0, self.settings.largest_crowd_share * len(hosts.seats)):
-            return
-        for one in found:
+        for one in self._who_stand_out(test, window, hosts, picture):
             alike = picture.alike(one, strength)
             if strength[list(alike)].max() < 1:
                 continue
@@ -258,13 +264,43 @@ class DepartureWatch:
             is_soon = departure.seconds < self.settings.node_harmless_seconds
             most_suspected = np.median(strength[hosts.members(one.circle)]) >= SUSPECT
             if kind is Entity.GPU and is_soon and (departure.gpu is None or most_suspected):
-                continue
-            if not is_material(window, departure):
-                continue
-            if not stands and self._is_shifted(test, window, departure, roles):
+                self._excuse(departure, Excuse.SOON)
+            elif not is_material(window, departure):
+                self._excuse(departure, Excuse.SMALL)
+            elif not stands and self._is_shifted(test, window, departure, roles):
                 test.doubt(departure.alike)
-                continue
-            yield departure
+                self._excuse(departure, Excuse.CLOCK)
+            else:
+                yield departure
+
+    def _who_stand_out(
+        self, test: RowsTest, window: Window, hosts: Circles, picture: Picture
+    ) -> list[Suspect]:
+        """The culprits among the suspected nodes, as long as they are no crowd."""
+        strength = hosts.highest(test.evidence.strength)
+        suspects = [
+            replace(one, is_sick=test.is_sick(hosts.members(one.circle)))
+            for one in map(picture.suspect, np.flatnonzero(strength >= SUSPECT).tolist())
+        ]
+        found = culprits(suspects, self.settings.victim_share)
+        is_crowd = len(found) > max(1.0, self.settings.largest_crowd_share * len(hosts.seats))
+        spared = suspects if is_crowd else [one for one in suspects if one not in found]
+        for one in spared:
+            if strength[one.circle] >= 1:
+                why = Excuse.CROWD if is_crowd else Excuse.VICTIM
+                self.excuses.give(window.rows[one.at].node, why, window.last_second)
+        return [] if is_crowd else found
+
+    def _has_no_part(self, one: Departure, standing_since: int | None) -> bool:
+        """Whether its host is only busy, since before the job came to stand or with moving data:
+        then the job saves its state, and all wait for who writes it."""
+        if standing_since is None or one.share_of(About.USAGE) < _MOSTLY:
+            return False
+        moves_data = sum(one.weights.get(metric, 0.0) for metric in _OF_DATA) >= _SOME_DATA
+        has_none = moves_data or one.since < standing_since - _ABOUT_THEN_SECONDS
+        if has_none:
+            self._excuse(one, Excuse.BUSY)
+        return has_none
 
     @property
     def _pace(self) -> int:
@@ -286,15 +322,6 @@ class DepartureWatch:
         node = departure.node
         peers = [one for one in among if window.rows[one].node != node]
         return is_shifted(window, at, peers[:_ENOUGH_PEERS], metrics, departure.since)
-
-
-def _has_no_part(one: Departure, standing_since: int | None) -> bool:
-    """Whether its host is only busy, since before the job came to stand or with moving data: then
-    the job saves its state, and all wait for who writes it."""
-    if standing_since is None or one.share_of(About.USAGE) < _MOSTLY:
-        return False
-    moves_data = sum(one.weights.get(metric, 0.0) for metric in _OF_DATA) >= _SOME_DATA
-    return moves_data or one.since < standing_since - _ABOUT_THEN_SECONDS
 
 
 def _has_rival(one: Departure, standing: Mapping[NodeName, NodeEvidence]) -> bool:

@@ -14,6 +14,7 @@ from paramedic.diagnosis.absence import AbsenceWatch
 from paramedic.diagnosis.contract import Fault, Phase, Tier
 from paramedic.diagnosis.departing import finding_of_departure
 from paramedic.diagnosis.departures import DepartureWatch
+from paramedic.diagnosis.excuses import Excuse
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import Trouble, moment
 from paramedic.diagnosis.group_words import finding_of_group
@@ -128,7 +129,9 @@ class MachineWatch:
         if judged.befallen is not None:
             yield from self._accuse_group(judged.befallen, picture, docket)
         for departure in judged.departures:
-            if not _is_victim(departure, docket, roles):
+            if _is_victim(departure, docket, roles):
+                self.departures.excuses.give(departure.node, Excuse.VICTIM, departure.second)
+            else:
                 yield from self._accuse(departure, windows, picture, docket)
 
     def _has_stood(self, gpus: Window) -> bool:
@@ -141,10 +144,12 @@ class MachineWatch:
 
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """How the evidence stands against each row of the node."""
+        excuse = self.departures.excuses.of(node, self._weighed)
         return tuple(
             Standing(
                 row, Tier.PATTERN, "departure", nats, level,
-                moment(since) if nats > 0 else None, unit="nats",
+                moment(since) if nats > 0 else None, str(excuse or "") if nats >= level else "",
+                unit="nats",
             )
             for row, nats, level, since in self.departures.rows_of(node)
         )  # fmt: skip
@@ -159,6 +164,7 @@ class MachineWatch:
         if any(one.node == departure.node and one.trouble in _OF_WORK for one in docket.open):
             return ()
         if self._is_second(departure, docket):
+            self.departures.excuses.give(departure.node, Excuse.SECOND, departure.second)
             return ()
         finding = finding_of_departure(
             departure, windows, picture.generation, self.departures.suspicion(), self.settings,
