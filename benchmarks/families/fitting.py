@@ -41,7 +41,9 @@ def lessons_of(cases: Sequence[Case], knowledge: Knowledge) -> Lessons:
     """Signatures; every episode counts once, however often it is looked at."""
     reader = InputReader(knowledge)
     return Lessons(
-        np.array([reader.read(case.signature)[0] for case in cases]),
+        np.array(
+            [reader.inputs(reader.surely(case.signature), case.signature.extent) for case in cases]
+        ),
         np.array([knowledge.faults.index(case.fault) for case in cases]),
         np.full(len(cases), 1.0 / len(AFTER_SECONDS)),
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paramedic.diagnosis.contract import Fault
+from paramedic.diagnosis.family.coefficients import Coefficients, shipped_coefficients
 from paramedic.diagnosis.family.naming import FamilyNamer
 from paramedic.diagnosis.family.reading import shipped_knowledge
 from paramedic.diagnosis.family.signature import Departure, Extent, Signature
@@ -107,3 +110,38 @@ def test_probabilities_are_a_whole_the_greatest_first(
     assert math.isclose(sum(shares), 1.0, abs_tol=1e-9)
     assert shares == sorted(shares, reverse=True)
     assert shares[-1] >= 0.0
+
+
+def believing_in(fault: Fault) -> Coefficients:
+    """As they would be fitted to a cluster where hardly anything else breaks."""
+    learned = shipped_coefficients()
+    at = shipped_knowledge().faults.index(fault)
+    constant = learned.constant + 9.0 * (np.arange(len(learned.constant)) == at)
+    return replace(learned, constant=constant)
+
+
+@pytest.mark.parametrize(
+    ("fault", "counter"),
+    [
+        (Fault.ECC_ERROR, "gpu_ecc_correctable_total"),
+        (Fault.NVLINK_ERROR, "gpu_nvlink_errors_per_second"),
+    ],
+)
+def test_what_is_learned_names_no_fault_whose_own_counter_is_silent(
+    fault: Fault, counter: str
+) -> None:
+    namer, known = FamilyNamer(None, believing_in(fault)), FamilyNamer(None, by_knowledge_alone())
+    slow = {"gpu_sm_active_ratio": 30.0, "gpu_tensor_active_ratio": -20.0}
+    silent = departed(Extent.ONE_GPU, {**slow, counter: 0.0})
+    shares = namer.name(silent).probabilities
+    assert shares[fault] == pytest.approx(known.name(silent).probabilities[fault])
+    assert sum(shares.values()) == pytest.approx(1.0)
+    untold = departed(Extent.ONE_GPU, slow)
+    risen = departed(Extent.ONE_GPU, {**slow, counter: 40.0})
+    assert namer.name(untold).fault is namer.name(risen).fault is fault
+
+
+def by_knowledge_alone() -> Coefficients:
+    learned = shipped_coefficients()
+    of_inputs = np.eye(*learned.of_inputs.shape)
+    return replace(learned, of_inputs=of_inputs, constant=np.zeros(len(learned.constant)))

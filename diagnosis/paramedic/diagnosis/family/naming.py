@@ -27,6 +27,12 @@ _FARTHEST = -8.0
 """A family so many nats behind the best is as good as excluded."""
 _ENOUGH = 0.5
 """A symptom that is seen so surely is something to go by."""
+_LEAST = 1e-12
+_OWN = {
+    Fault.ECC_ERROR: ("corrected_errors", "uncorrected_errors", "told_ecc_error"),
+    Fault.NVLINK_ERROR: ("nvlink_errors", "told_nvlink_error"),
+}
+"""What hardware counts (first), or its driver tells, of this fault and of no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +61,55 @@ class FamilyNamer:
         self._knowledge = shipped_knowledge() if knowledge is None else knowledge
         self._coefficients = shipped_coefficients() if coefficients is None else coefficients
         self._reader = InputReader(self._knowledge)
+        self._own = _own_symptoms(self._knowledge)
 
     def name(self, signature: Signature) -> Naming:
         """What is wrong with the machine, as far as its signature tells."""
-        inputs, evidence = self._reader.read(signature)
+        surely = self._reader.surely(signature)
+        inputs = self._reader.inputs(surely, signature.extent)
+        evidence = self._reader.evidence(surely)
         logits = self._coefficients.of_inputs @ inputs + self._coefficients.constant
-        shares = np.exp(logits - np.logaddexp.reduce(logits))
+        shares = self._bounded(_shares(logits), _shares(inputs[: len(logits)]), surely)
         # Where nothing is seen, how often each fault happens is no finding.
         shares *= evidence
         shares[self._knowledge.faults.index(Fault.UNKNOWN)] += 1.0 - evidence
         ranked = np.argsort(-shares, kind="stable").tolist()
         return Naming({self._knowledge.faults[at]: float(shares[at]) for at in ranked})
+
+    def _bounded(
+        self, learned: NDArray[np.float64], known: NDArray[np.float64], surely: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Shares, none above what is known where the fault's own counters are there and silent.
+
+        What is learned is how machines look that broke in one cluster; that a counter which would
+        rise has not risen is known everywhere.
+        """
+        silent = [
+            at
+            for at, own in self._own.items()
+            if not np.isnan(surely[own[0]]) and np.nanmax(surely[own]) < _ENOUGH
+        ]
+        over = [at for at in silent if learned[at] > known[at]]
+        bounded = learned.copy()
+        bounded[over] = 0.0
+        bounded *= (1.0 - known[over].sum()) / max(bounded.sum(), _LEAST)
+        bounded[over] = known[over]
+        return bounded
+
+
+def _own_symptoms(knowledge: Knowledge) -> dict[int, list[int]]:
+    """By the place of the family, the places of what is its own."""
+    places = {symptom.name: at for at, symptom in enumerate(knowledge.symptoms)}
+    return {
+        knowledge.faults.index(fault): [places[name] for name in own]
+        for fault, own in _OWN.items()
+        if fault in knowledge.faults and places.keys() >= set(own)
+    }
+
+
+def _shares(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    shares: NDArray[np.float64] = np.exp(logits - np.logaddexp.reduce(logits))
+    return shares
 
 
 @cache
@@ -83,11 +127,13 @@ class InputReader:
         self._likelihood = Likelihood(knowledge)
         self._shares = log_shares(knowledge)
 
-    def read(self, signature: Signature) -> tuple[NDArray[np.float64], float]:
-        """The inputs, and how surely there is anything to go by (0 to 1)."""
-        surely = seen(signature, self._symptoms)
-        evidence = min(1.0, float(np.nanmax(surely, initial=0.0)) / _ENOUGH)
-        return self.inputs(surely, signature.extent), evidence
+    def surely(self, signature: Signature) -> NDArray[np.float64]:
+        """How surely each symptom is seen."""
+        return seen(signature, self._symptoms)
+
+    def evidence(self, surely: NDArray[np.float64]) -> float:
+        """How surely there is anything to go by (0 to 1)."""
+        return min(1.0, float(np.nanmax(surely, initial=0.0)) / _ENOUGH)
 
     def inputs(self, surely: NDArray[np.float64], extent: Extent) -> NDArray[np.float64]:
         """The inputs for symptoms that are seen so surely."""
