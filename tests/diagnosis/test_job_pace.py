@@ -52,6 +52,13 @@ def test_a_job_that_pauses_has_lost_nothing() -> None:
     assert followed(falls(0.95)).lost_seconds(SINCE) == 0
 
 
+def test_a_pause_in_between_is_no_slower_job() -> None:
+    def pauses(second: int) -> float:
+        return 0.05 if SINCE + 30 <= second < SINCE + 46 else 1.0
+
+    assert (followed(pauses, until=SINCE + 80).lost_seconds(SINCE) or 0.0) < 9
+
+
 def test_what_came_later_is_not_lost_since_then() -> None:
     assert followed(falls(0.3, at=SINCE + 60)).lost_seconds(SINCE) == 0
 

@@ -35,6 +35,7 @@ _FIRST_SECONDS = 45
 """What began with the moment shows in so many seconds after it."""
 _BUSY_SECONDS = 45.0
 _PAUSES = 0.7
+_PAUSE_SECONDS = 8
 _SURELY = 3.0
 """Standard errors."""
 
@@ -91,11 +92,24 @@ class JobPace:
         usual = float(before.mean())
         if usual <= 0:
             return None
-        lost = [1 - float(part.mean()) / usual for part in (after, first)]
+        pause = max(2, _PAUSE_SECONDS // width)
+        parts = (_without_pauses(part, pause, usual) for part in (after, first))
+        lost = [1 - float(part.mean()) / usual for part in parts]
         chance = _chance(before / usual, after.size, max(1, _BLOCK_SECONDS // width))
         if not _SURELY * chance <= lost[0] <= _PAUSES or 2 * lost[1] < lost[0]:
             return nothing
         return lost[0] * float(seconds[-1] - since)
+
+
+def _without_pauses(
+    levels: NDArray[np.float64], slots: int, usual: float,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Without blocks of slots in which the job hardly worked, unless that is all of them."""
+    whole = levels.size // slots * slots
+    blocks = levels[:whole].reshape(-1, slots)
+    works = blocks[blocks.mean(axis=1) >= (1 - _PAUSES) * usual]
+    kept = np.concatenate([works.ravel(), levels[whole:]])
+    return kept if kept.size else levels
 
 
 def _chance(before: NDArray[np.float64], after_slots: int, block_slots: int) -> float:
