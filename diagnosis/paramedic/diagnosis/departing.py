@@ -15,6 +15,7 @@ from paramedic.diagnosis.family.naming import shipped_namer
 from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.diagnosis.recent import recent_means
 from paramedic.ingest.contract import Entity
+from paramedic.ingest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -168,7 +169,7 @@ def _summary(departure: Departure, lead: Evidence, peers: int) -> str:
     else:
         who = f"{name} ({len(departure.alike)} of its GPUs)"
     return (
-        f"{who} {_change(lead)} against its {peers} peers"
+        f"{who} {_change(lead)} against its {counted(peers, 'peer')}"
         f" ({_numbers(lead)}, for {departure.seconds} s)"
     )
 
@@ -176,11 +177,18 @@ def _summary(departure: Departure, lead: Evidence, peers: int) -> str:
 def _change(lead: Evidence) -> str:
     share, what = _share(lead), _words(lead.metric)
     if share is None or abs(share) >= 1:
-        more = "more" if lead.deviation > 0 else "less"
-        return f"shows far {more} {what}"
+        return f"shows far {'more' if is_higher(lead) else 'less'} {what}"
     if share < 0:
         return f"lost {-share:.0%} {what}".replace("%", " %")
     return f"shows {share:.0%} more {what}".replace("%", " %")
+
+
+def is_higher(evidence: Evidence) -> bool:
+    """Whether the value is above the peers', by the numbers that are told; else by the deviation,
+    which is of the slot that decided, while the numbers are means of the time before it."""
+    if evidence.value is None or evidence.peers is None or evidence.value == evidence.peers:
+        return evidence.deviation > 0
+    return evidence.value > evidence.peers
 
 
 def _words(metric: str) -> str:

@@ -11,6 +11,7 @@ from paramedic.diagnosis.contract import Evidence, Phase, Tier
 from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.diagnosis.sequential import confidence
 from paramedic.diagnosis.symptoms import WAITING_METRIC
+from paramedic.ingest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,9 +69,8 @@ def _summary(slowness: Slowness) -> str:
     seconds = slowness.second - trail.onset_second + 1
     value, level = trail.value, trail.peers
     much = f"{value / level:.1f}× longer a step than" if level > 0 else f"{value:.3g} s against"
-    text = (
-        f"rank {row.index} on {row.node} {trail.symptom.wording} {much} its {slowness.peers} peers"
-    )
+    peers = counted(slowness.peers, "peer")
+    text = f"rank {row.index} on {row.node} {trail.symptom.wording} {much} its {peers}"
     waiting = (
         f", which wait {trail.peers_waited:.2f} s a step for it"
         if trail.waiting < 0 and trail.peers_waited > trail.waited

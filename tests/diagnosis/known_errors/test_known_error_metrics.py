@@ -58,6 +58,13 @@ def test_an_unknown_action_never_acts() -> None:
     assert Told().show(ASKED, 0, {(1, 2): 9.0}) == []
 
 
+@pytest.mark.parametrize("metric", [ASKED, PENDING, XID, HEALTH, COUNT])
+def test_an_infinite_state_is_none(metric: str) -> None:
+    told = Told()
+    told.show(metric, 0, {})
+    assert told.show(metric, 1, {(1, 2): math.inf}) == []
+
+
 def test_errors_that_were_counted_before_the_job_say_nothing() -> None:
     told = Told()
     assert [told.show(COUNT, at, {(0, 0): 41.0}) for at in range(3)] == [[], [], []]

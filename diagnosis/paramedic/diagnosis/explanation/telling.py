@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.departing import is_higher
 from paramedic.diagnosis.explanation.curves import PRESENCE
 from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.words import FAULTS, PHASES, SEVERITIES, TIERS, place_of
@@ -107,7 +108,7 @@ def _evidence_words(evidence: Evidence) -> str:
     if evidence.peers is not None:
         words.append(f"peers {measure.text(evidence.peers)}{_change(evidence)}")
     if evidence.deviation:
-        side = "above" if evidence.deviation > 0 else "below"
+        side = "above" if is_higher(evidence) else "below"
         words.append(f"{abs(evidence.deviation):.1f} standard deviations {side} them")
     return f"{', '.join(words)}; since {_clock(evidence.since)}"
 

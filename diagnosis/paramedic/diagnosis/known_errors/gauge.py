@@ -55,7 +55,7 @@ class XidGauge:
             return
         code, has_shown = self.memory.line(_Field.CODE), self.memory.line(_Field.HAS_SHOWN)
         shown = window.values[:, window.metrics.index(LEVEL), -1]
-        is_shown = ~np.isnan(shown)
+        is_shown = np.isfinite(shown)
         is_watched = (has_shown > 0) | (window.last_second - met >= _WATCHED_SECONDS)
         new = np.flatnonzero(is_shown & is_watched & (shown != code) & (shown > 0))
         code[is_shown] = shown[is_shown]

@@ -69,7 +69,7 @@ class MetricRules:
             if metric not in window.metrics:
                 continue
             column = window.values[:, window.metrics.index(metric), :]
-            counted = np.flatnonzero(column[:, -1] > 0)
+            counted = np.flatnonzero((column[:, -1] > 0) & np.isfinite(column[:, -1]))
             recent = column[counted, -1 - _SLOTS_BACK :]
             before = np.fmax.reduce(recent[:, :-1], axis=1, initial=np.nan)
             grown = recent[:, -1] - before
@@ -103,7 +103,9 @@ def _above_zero(window: Window, metric: str) -> Iterator[tuple[Place, float]]:
 
 
 def _newest(window: Window, metric: str) -> Column:
-    return window.values[:, window.metrics.index(metric), -1]
+    """NaN where nothing was observed, or no number that a state or a counter could be."""
+    newest = window.values[:, window.metrics.index(metric), -1]
+    return np.where(np.isfinite(newest), newest, np.nan)
 
 
 def _place(window: Window, row: int) -> Place:
