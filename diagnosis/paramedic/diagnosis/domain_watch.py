@@ -105,11 +105,8 @@ class DomainWatch:
         """The domain that departs; windows of its slot."""
         if not any((test.evidence.strength >= 1).any() for test in self._tests.values()):
             return None
-        every = self._every()
-        if not any(one.strength >= 1 for one in every):
-            return None
-        one = _to_be_named(every)
-        if one.strength < 1:
+        one = _to_be_named(self._every())
+        if one is None or one.strength < 1:
             return None
         window = self._domains[one.kind].window(windows, _SLOTS_SHOWN)
         departure = departure_of(self._tests[one.kind], window, (one.at,), 1)
@@ -161,19 +158,18 @@ class DomainWatch:
                     )
 
 
-def _to_be_named(every: list[_Weighed]) -> _Weighed:
+def _to_be_named(every: list[_Weighed]) -> _Weighed | None:
     """Of those that depart about as much the widest of which every part departs.
 
     Half of a stage that hang on one switch move the stage's median with them; and what is wrong
     with a switch is wrong with every rack behind it.
     """
-    most = max(one.strength for one in every)
-    about = [one for one in every if one.strength >= _ABOUT_AS_MUCH * most]
+    strongest = max(every, key=lambda one: one.strength, default=None)
+    if strongest is None:
+        return None
+    about = [one for one in every if one.strength >= _ABOUT_AS_MUCH * strongest.strength]
     widest_first = sorted(about, key=lambda one: (-len(one.nodes), -one.strength))
-    return next(
-        (one for one in widest_first if _departs_as_a_whole(one, every)),
-        max(about, key=lambda one: one.strength),
-    )
+    return next((one for one in widest_first if _departs_as_a_whole(one, every)), strongest)
 
 
 def _departs_as_a_whole(whole: _Weighed, every: list[_Weighed]) -> bool:

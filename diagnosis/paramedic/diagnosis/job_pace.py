@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from paramedic.ingest.contract import Window
 
+    Levels = NDArray[np.float64]
+
 _POWER = "gpu_power_watts"
 """Falls little while a card waits: that it is as it was says nothing."""
 _WORK = ("gpu_tensor_active_ratio", "gpu_sm_active_ratio", "gpu_dram_active_ratio", _POWER)
@@ -101,9 +103,7 @@ class JobPace:
         return lost[0] * float(seconds[-1] - since)
 
 
-def _without_pauses(
-    levels: NDArray[np.float64], slots: int, usual: float,
-) -> NDArray[np.float64]:  # fmt: skip
+def _without_pauses(levels: Levels, slots: int, usual: float) -> Levels:
     """Without blocks of slots in which the job hardly worked, unless that is all of them."""
     whole = levels.size // slots * slots
     blocks = levels[:whole].reshape(-1, slots)
@@ -112,7 +112,7 @@ def _without_pauses(
     return kept if kept.size else levels
 
 
-def _chance(before: NDArray[np.float64], after_slots: int, block_slots: int) -> float:
+def _chance(before: Levels, after_slots: int, block_slots: int) -> float:
     """The standard error of the difference of two means, by how much the means of blocks differ."""
     blocks = before.size // block_slots
     means = before[before.size - blocks * block_slots :].reshape(blocks, block_slots).mean(axis=1)

@@ -25,7 +25,7 @@ _APART = 0.5
 """Who is this share of its own departure away from its neighbour does not belong to it."""
 _SAME_WAY = 0.8
 """The cosine of the angle between two departures of one kind."""
-_AS_SURE, _ANY = 0.6, 1e-9
+_AS_SURE = 0.6
 _LARGEST_SET = 3
 """So many alike nodes without anybody who stands apart have the same fault; more are a block of
 victims whose culprit shows nothing."""
@@ -80,8 +80,9 @@ class Picture:
         is_near = _size(rows - own) <= _APART * suspect.departure
         lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(own)
         goes_along = rows @ own >= _SAME_WAY * lengths
-        is_as_sure = strength[members] >= max(_AS_SURE * strength[suspect.at], _ANY)
-        is_alike = is_near | (goes_along & is_as_sure & (lengths > 0))
+        is_as_sure = strength[members] >= _AS_SURE * strength[suspect.at]
+        says_something = (strength[members] > 0) & (lengths > 0)
+        is_alike = is_near | (goes_along & is_as_sure & says_something)
         return tuple(members[is_alike | (members == suspect.at)].tolist())
 
 

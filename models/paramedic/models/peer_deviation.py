@@ -155,7 +155,7 @@ class PeerDeviation:
             newest = newest - self._at_most_forgiven(newest)
             usual = self._widest(sizes)
         else:
-            usual = self._median_of_enough(sizes)
+            usual = _median_of_enough(sizes, self.config.fewest_slots)
         deviation: Cells = newest / self._scale(usual, sizes[..., -1])
         return np.clip(deviation, -self.config.limit, self.config.limit)
 
@@ -169,8 +169,8 @@ class PeerDeviation:
 
     def _forgiven(self, older: Cells) -> Cells:
         """What a row has long been different by, up to a limit."""
-        is_known = _known(older, axis=-1) >= self.config.steady_slots
-        return self._at_most_forgiven(np.where(is_known, np.nan_to_num(median_over_time(older)), 0))
+        steady = _median_of_enough(older, self.config.steady_slots)
+        return self._at_most_forgiven(np.nan_to_num(steady))
 
     def _at_most_forgiven(self, shares: Cells) -> Cells:
         most = self.config.forgiven_share
@@ -194,10 +194,10 @@ class PeerDeviation:
         is_known = _known(by_row, axis=-1) >= self.config.first_slots
         return np.where(is_known, np.fmax.reduce(by_row, axis=-1), np.nan)
 
-    def _median_of_enough(self, by_row: Cells) -> Cells:
-        """Median over the slots, per metric and row; NaN where too few slots were observed."""
-        enough = _known(by_row, axis=-1) >= self.config.fewest_slots
-        return np.where(enough, median_over_time(by_row), np.nan)
+
+def _median_of_enough(by_row: Cells, fewest: int) -> Cells:
+    """Median over the slots, per metric and row; NaN where fewer slots than these were observed."""
+    return np.where(_known(by_row, axis=-1) >= fewest, median_over_time(by_row), np.nan)
 
 
 def _values(window: Window, slots: NDArray[np.intp]) -> Cells:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from paramedic.api.wiring.errors import PreflightError, RunRecordError
 from paramedic.api.wiring.writable import make_writable
+from paramedic.ingest.drafts import write_text
 
 RECORD_FILE = "run.json"
 WATCH_RECORD_FILE = "up.json"
@@ -50,10 +51,7 @@ class RunRecord:
 
     def write(self, run_folder: Path) -> None:
         """Put the record in place at once, so that nobody ever reads half of it."""
-        path = run_folder / RECORD_FILE
-        draft = path.with_suffix(".draft")
-        draft.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
-        draft.replace(path)
+        write_text(run_folder / RECORD_FILE, json.dumps(asdict(self), indent=2) + "\n")
 
 
 def job_name(asked_for: str | None, command: Sequence[str]) -> str:

@@ -212,7 +212,8 @@ class Characters:
 @lru_cache(maxsize=64)
 def characters_of(metrics: tuple[str, ...]) -> Characters:
     """The characters of metrics that have one."""
-    found = [one for one in map(character_of, metrics) if one is not None]
+    known = {metric: one for metric in metrics if (one := character_of(metric)) is not None}
+    found = list(known.values())
     about = np.array([one.about.value for one in found])
     matters = [np.flatnonzero(about == one.value) for one in About if one not in _EACH_FOR_ITSELF]
     return Characters(
@@ -227,18 +228,13 @@ def characters_of(metrics: tuple[str, ...]) -> Characters:
         np.array([one.only_rises for one in found], np.bool_).reshape(-1, 1),
         np.array([one.only_falls for one in found], np.bool_).reshape(-1, 1),
         np.array([one.takes_increments for one in found], np.bool_),
-        tuple(metric for metric in metrics if _counts_by_growth(metric)),
+        tuple(metric for metric, one in known.items() if one.takes_increments),
         np.array([one.about in OF_WORK for one in found], np.bool_),
         np.array([one.about is About.USAGE for one in found], np.bool_),
         np.array([one.about in OF_ITSELF for one in found], np.bool_),
         np.array([one.about is About.TEMPERATURE for one in found], np.bool_),
         tuple(one for one in matters if len(one) > 1),
     )
-
-
-def _counts_by_growth(metric: str) -> bool:
-    known = character_of(metric)
-    return known is not None and known.takes_increments
 
 
 _EACH_FOR_ITSELF = (About.WORK, About.SIGN, About.TEMPERATURE, About.CLOCK)
