@@ -27,6 +27,7 @@ from paramedic.diagnosis.history.fleet import FleetHistory
 from paramedic.diagnosis.history.settings import HistorySettings
 from paramedic.diagnosis.history.watch import FailureHistory
 from paramedic.diagnosis.job_judging import JobJudging
+from paramedic.diagnosis.joining import acquit_joined
 from paramedic.diagnosis.known_errors.reading import shipped_known_errors
 from paramedic.diagnosis.known_errors.settings import KnownErrorSettings
 from paramedic.diagnosis.known_errors.watch import KnownErrorWatch
@@ -331,5 +332,8 @@ class JobDetector:
         )
         yield from self._judge_memory(windows[Entity.GPU])
         yield from state.machines.judge(windows, late, state.picture, state.docket, state.roles)
+        yield from acquit_joined(
+            second, state.slot_seconds, state.ranks.watch, state.machines.departures, state.docket
+        )
         ranks = self._windows.window_at(Entity.RANK, second)
         yield from state.application.look(ranks, state.picture, state.docket)

@@ -28,6 +28,7 @@ from paramedic.diagnosis.finding import (
     is_worse,
     subject_of,
 )
+from paramedic.diagnosis.joining import joined
 from paramedic.diagnosis.membership import (
     goes_with,
     is_of_failed_group,
@@ -111,6 +112,16 @@ class Docket:
             return ()
         weighed = self._admission.weighed(finding, self._open)
         self._open[finding.subject] = verdict = _worse(known, weighed)
+        return (verdict,)
+
+    def join(self, subject: Subject, finding: Finding) -> tuple[Verdict, ...]:
+        """What is open of this subject, with a slow rank of its node; nothing if it is no news."""
+        known, news = self._open.get(subject), self._news(finding)
+        if known is None or news is None:
+            return ()
+        verdict = joined(known, self._admission.weighed(news, self._open))
+        del self._open[subject]  # with another fault it may be another trouble
+        self._open[_subject(verdict)] = verdict
         return (verdict,)
 
     def amend(self, subject: Subject, at: datetime, summary: str, phase: Phase) -> Verdict | None:

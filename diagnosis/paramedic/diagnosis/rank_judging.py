@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.comparable import comparable_part
-from paramedic.diagnosis.contract import Phase, Tier
-from paramedic.diagnosis.finding import Trouble, moment
+from paramedic.diagnosis.contract import Fault, Phase, Tier
+from paramedic.diagnosis.finding import Subject, Trouble, moment
+from paramedic.diagnosis.joining import is_joined, is_slow_rank
 from paramedic.diagnosis.rank_families import with_cause
 from paramedic.diagnosis.same_step import telling_ranks, with_peers_of_the_step
 from paramedic.diagnosis.slowness import finding_of
@@ -92,15 +93,16 @@ class RankJudging:
             memory.watch.restart()
         for slowness in self._weigh(second, windows, memory, picture):
             finding = self._finding(slowness, memory, picture, None)
-            departed = finding.node and docket.known(finding.node, Trouble.DEPARTED)
-            is_told = finding.node in picture.departed or (departed and _is_slow(departed))
-            if not is_told and docket.would_change(finding):
-                closed = windows.closed_by(second)
-                scores = self._score_nodes(closed, windows, picture)
-                shown = self._finding(slowness, memory, picture, scores)
-                if not departed:  # else it is said already what the machine shows
-                    shown = with_cause(shown, _held(windows, second))
-                yield from docket.report(shown)
+            machines = Subject(finding.node, Trouble.DEPARTED)
+            departed = docket.open.get(machines)
+            is_told = finding.node in picture.departed or (departed and _tells_of_rank(departed))
+            if is_told or not docket.would_change(finding):
+                continue
+            scores = self._score_nodes(windows.closed_by(second), windows, picture)
+            shown = self._finding(slowness, memory, picture, scores)
+            if departed is None or departed.fault is Fault.UNKNOWN:  # else it is said why
+                shown = with_cause(shown, _held(windows, second))
+            yield from docket.report(shown) if departed is None else docket.join(machines, shown)
         yield from _acquit(second, memory.watch, docket)
 
     def _weigh(
@@ -153,15 +155,15 @@ def _held(windows: JobWindows, second: int) -> dict[Entity, Window]:
     return {**held, Entity.RANK: windows.window_until(Entity.RANK, second)}
 
 
-def _is_slow(verdict: Verdict) -> bool:
-    """Whether it is about a rank that is slow, whatever the machine says of the cause."""
-    return verdict.rank is not None and verdict.phase is Phase.DEGRADED
+def _tells_of_rank(verdict: Verdict) -> bool:
+    """Whether nothing is added by saying that a rank of the machine is slow."""
+    return is_slow_rank(verdict) or verdict.phase is Phase.FAILED
 
 
 def _acquit(second: int, watch: StragglerWatch, docket: Docket) -> Iterator[Verdict]:
     """Resolves those that have long been as fast as their peers."""
     for subject, verdict in list(docket.open.items()):
-        is_ours = verdict.tier is Tier.PATTERN and _is_slow(verdict)
+        is_ours = verdict.tier is Tier.PATTERN and is_slow_rank(verdict) and not is_joined(verdict)
         slow_node = subject.node if is_ours else None
         if slow_node is not None and watch.is_well(slow_node):
             reason = f"rank {verdict.rank} is as fast as its peers again"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from paramedic.api.wiring.errors import InputError
 from paramedic.api.wiring.explain_figure import draw_figure
 from paramedic.api.wiring.explain_telemetry import Excerpt, telemetry_of
-from paramedic.api.wiring.explain_verdicts import ids_of, life_in_file, verdict_at
+from paramedic.api.wiring.explain_verdicts import apart_from, ids_of, life_in_file, verdict_at
 from paramedic.api.wiring.replay import SYSTEM_TIME, detector_of, judged, played
 from paramedic.api.wiring.telling import say, tell
 from paramedic.diagnosis.contract import Status
@@ -58,6 +59,8 @@ class _Replay:
     said: list[Verdict] = field(default_factory=list)
     considered: tuple[Standing, ...] | None = None
     """None as long as it has not fired."""
+    apart_seconds: float = math.inf
+    """How far from the verdict's first firing that was."""
 
     def life(self, verdict_id: str) -> tuple[Verdict, ...]:
         return tuple(one for one in self.said if one.id == verdict_id)
@@ -71,7 +74,7 @@ def explain_verdict(
     if request.recording is None:
         return _show(Explanation(life), request, stdout, stderr)
     with telemetry_of(request.recording, _excerpt(life, request), stderr) as recording:
-        found = _looked_for(recording, settings, stderr, _is_wanted(life, request))
+        found = _looked_for(recording, settings, stderr, apart_from(life, request.subject))
         own = life or found.life(request.subject)
         if not own:
             raise InputError(
@@ -145,33 +148,18 @@ def _excerpt(life: tuple[Verdict, ...], request: ExplainRequest) -> Excerpt:
     return Excerpt(request.job or life[0].job, life[0].onset, life[-1].detected_at)
 
 
-def _is_wanted(life: tuple[Verdict, ...], request: ExplainRequest) -> Callable[[Verdict], bool]:
-    """Whether a verdict of the replay is the one; of a cut it may come a little sooner or later."""
-    if not life:
-        return lambda one: one.id == request.subject
-    known = life[0]
-    subject = (known.scope, known.node, known.gpu, known.members)
-    return lambda one: (
-        one.id == known.id
-        or (
-            (one.scope, one.node, one.gpu, one.members) == subject
-            and one.status is Status.FIRING
-            and known.onset <= one.detected_at <= life[-1].detected_at
-        )
-    )
-
-
 def _looked_for(
     recording: Recording,
     settings: Settings,
     stderr: TextIO,
-    is_wanted: Callable[[Verdict], bool],
+    apart_of: Callable[[Verdict], float | None],
 ) -> _Replay:
     detector, found = detector_of(recording, settings), _Replay()
     for verdict in judged(detector, played_at_once(recording, stderr)):
         found.said.append(verdict)
-        if found.considered is None and is_wanted(verdict):
-            found.considered = considered(verdict, detector)
+        apart = apart_of(verdict)
+        if apart is not None and apart < found.apart_seconds:
+            found.apart_seconds, found.considered = apart, considered(verdict, detector)
     return found
 
 

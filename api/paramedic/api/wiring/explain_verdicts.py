@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from paramedic.api.wiring.errors import InputError
-from paramedic.diagnosis.contract import Verdict, VerdictFormatError
+from paramedic.diagnosis.contract import Status, Verdict, VerdictFormatError
 from paramedic.ingest.some_names import some_names
 
 _TIMEOUT_SECONDS = 10.0
@@ -32,6 +32,30 @@ def ids_of(verdicts: Sequence[Verdict]) -> str:
     """Which ones there are instead, for an error."""
     ids = dict.fromkeys(one.id for one in verdicts)
     return f"there are {some_names(ids)}" if ids else "there is none"
+
+
+def apart_from(life: Sequence[Verdict], verdict_id: str) -> Callable[[Verdict], float | None]:
+    """How far from the one that is looked for a verdict of a replay fires (s); None: it is another.
+
+    Of a cut it may come a little sooner or later, and then under another id; where others were told
+    of the same machine, the nearest is the one.
+    """
+    if not life:
+        return lambda one: 0.0 if one.id == verdict_id else None
+    known = life[0]
+    decided = known.first_detected_at or known.detected_at
+    subject = (known.scope, known.node, known.gpu, known.members, known.tier)
+
+    def apart(one: Verdict) -> float | None:
+        if one.id == known.id:
+            return 0.0
+        is_alike = (one.scope, one.node, one.gpu, one.members, one.tier) == subject
+        is_in_time = known.onset <= one.detected_at <= life[-1].detected_at
+        if one.status is not Status.FIRING or not (is_alike and is_in_time):
+            return None
+        return abs((one.detected_at - decided).total_seconds())
+
+    return apart
 
 
 def verdict_at(url: str, verdict_id: str) -> Verdict:
