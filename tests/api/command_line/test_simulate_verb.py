@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import threading
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from paramedic.api.wiring.errors import OutputError, PreflightError
 from paramedic.api.wiring.simulate import (
     ClusterWanted,
     FaultWanted,
-    Progress,
     Serving,
     record,
     serve_until,
@@ -31,7 +31,6 @@ from paramedic.ingest.synthetic.faults.catalogue import FAULTS
 from paramedic.ingest.synthetic.recording import record as record_cluster
 
 TINY = ("--nodes", "2", "--gpus", "2")
-PROGRESS = Progress(2, io.StringIO(), float)
 HURT = ("--fault", "tensor_loss", "--fault-node", "node-0002", "--fault-gpu", "1")
 
 
@@ -92,7 +91,7 @@ def test_a_recording_is_made_with_labels_beside_it(tmp_path: Path) -> None:
          "--seconds", "6", "--already-running", "20", "--seed", "5"], tmp_path,
     )  # fmt: skip
     assert code == 0
-    labels = folder.parent / "labels.json"
+    labels = folder.parent / "a.labels.json"
     assert json.loads(output) == {
         "job": "synthetic", "recording": str(folder), "labels": str(labels), "seconds": 6
     }  # fmt: skip
@@ -111,18 +110,24 @@ def test_a_second_recording_in_the_same_folder_is_refused(tmp_path: Path) -> Non
     assert "holds a recording already" in errors
 
 
-def test_a_second_recording_beside_the_first_is_told_of_its_labels_before_anything_else(
-    tmp_path: Path,
-) -> None:
+def test_a_second_recording_beside_the_first_has_labels_of_its_own(tmp_path: Path) -> None:
     arguments = [*TINY, "--seconds", "1", "--record"]
-    assert told([*arguments, str(tmp_path / "a")], tmp_path)[0] == 0
-    code, output, errors = told([*arguments, str(tmp_path / "b")], tmp_path)
+    for name in "ab":
+        assert told([*arguments, str(tmp_path / name)], tmp_path)[0] == 0
+        labels = json.loads((tmp_path / f"{name}.labels.json").read_text())
+        assert labels["recording"] == name
+
+
+def test_labels_that_are_there_are_told_of_before_anything_else(tmp_path: Path) -> None:
+    (tmp_path / "a.labels.json").write_text("{}")
+    arguments = [*TINY, "--seconds", "1", "--record", str(tmp_path / "a")]
+    code, output, errors = told(arguments, tmp_path)
     assert (code, output) == (2, "")
     assert errors == (
-        f"paramedic: {tmp_path}/labels.json exists, and labels are never written over: name"
-        f" another file with --labels FILE, such as --labels {tmp_path}/b.labels.json\n"
+        f"paramedic: {tmp_path}/a.labels.json exists, and labels are never written over: remove it,"
+        " or name another file with --labels FILE\n"
     )
-    assert not (tmp_path / "b").exists()
+    assert not (tmp_path / "a").exists()
 
 
 def test_a_folder_that_is_no_utf_8_can_be_recorded_into(tmp_path: Path) -> None:
@@ -133,32 +138,33 @@ def test_a_folder_that_is_no_utf_8_can_be_recorded_into(tmp_path: Path) -> None:
 
 
 class Impatient(io.StringIO):
-    """Presses Ctrl-C when the recording has been announced and a second is there."""
+    """Presses Ctrl-C, twice, as soon as it is told that the recording begins."""
 
     def write(self, text: str) -> int:
         written = super().write(text)
-        if "of 2 s recorded" in text:
-            raise KeyboardInterrupt
+        if "of 2 nodes" in text:
+            for _ in "ab":
+                signal.raise_signal(signal.SIGINT)
         return written
 
 
 def test_whoever_interrupts_learns_that_the_recording_is_partial(tmp_path: Path) -> None:
     err, wanted = Impatient(), ClusterWanted(nodes=2, gpus=2, stages=1)
     with pytest.raises(KeyboardInterrupt):
-        record(wanted, tmp_path / "r", tmp_path / "l.json", 2, io.StringIO(), err)
+        record(wanted, tmp_path / "r", tmp_path / "l.json", 9, io.StringIO(), err)
     assert err.getvalue().splitlines()[-1] == (
-        f"paramedic: {tmp_path}/r is a partial recording, broken off after 2 of 2 s; replay reads"
+        f"paramedic: {tmp_path}/r is a partial recording, broken off after 1 of 9 s; replay reads"
         f" what is there; to record all of it, remove it and {tmp_path}/l.json first"
     )
-    assert open_recording(tmp_path / "r").rows > 0
+    assert len(open_recording(tmp_path / "r").seconds) == 1
 
 
 def test_on_a_full_disk_it_is_said_what_is_left_and_what_helps(tmp_path: Path) -> None:
     def full(_done: int) -> None:
         raise RecordingWriteError("r cannot be written: full", "make room")
 
-    folder, labels, err = tmp_path / "r", tmp_path / "l.json", io.StringIO()
-    with pytest.raises(OutputError) as refused, what_is_left_told(folder, labels, PROGRESS, err):
+    folder, labels = tmp_path / "r", tmp_path / "l.json"
+    with pytest.raises(OutputError) as refused, what_is_left_told(folder, labels):
         record_cluster(SyntheticCluster(ClusterWanted(nodes=2, gpus=2, stages=1).config()),
                        folder, labels, 2, progress=full)  # fmt: skip
     assert str(refused.value) == (
@@ -167,7 +173,7 @@ def test_on_a_full_disk_it_is_said_what_is_left_and_what_helps(tmp_path: Path) -
     )
     labels.unlink()
     shutil.rmtree(folder)
-    with pytest.raises(RecordingWriteError), what_is_left_told(folder, labels, PROGRESS, err):
+    with pytest.raises(RecordingWriteError), what_is_left_told(folder, labels):
         full(0)
 
 

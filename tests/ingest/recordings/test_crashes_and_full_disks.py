@@ -93,6 +93,16 @@ def test_half_a_part_is_nobody_s_business(tmp_path: Path) -> None:
     assert seconds_of(tmp_path / "r") == [0]
 
 
+def test_of_a_writer_that_was_killed_hosts_and_cards_end_together(tmp_path: Path) -> None:
+    """Four times as many rows of cards come, and nobody seems to have fallen silent."""
+    writer = writer_of(tmp_path / "r", 8)
+    for second in range(7):
+        writer.append(batch(second, dict.fromkeys("abcd", 1.0), "gpu_power_watts", Entity.GPU))
+        writer.append(batch(second, {"a": 1.0}))
+    ends = {table.entity: one.second for one in batches_of(tmp_path / "r") for table in one.tables}
+    assert ends == {Entity.GPU: START + 5, Entity.NODE: START + 4}
+
+
 def test_what_a_full_disk_refused_is_written_when_there_is_room(tmp_path: Path) -> None:
     disk, lines = Disk(), list[str]()
     recorder = Recorder(tmp_path / "r", portrait(), lines.append, disk.write)

@@ -97,3 +97,12 @@ def test_neither_labels_nor_recordings_are_written_over(tmp_path: Path) -> None:
 def test_labels_that_cannot_be_written_are_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(RecordingWriteError, match=r"nowhere/labels\.json cannot be written"):
         record(SyntheticCluster(CONFIG), tmp_path / "r", tmp_path / "nowhere/labels.json", 1)
+
+
+def test_a_recording_that_is_ended_early_ends_with_a_whole_second(tmp_path: Path) -> None:
+    done: list[int] = []
+    record(SyntheticCluster(CONFIG), tmp_path / "r", tmp_path / "l.json", 9,
+           progress=done.append, is_over=lambda: len(done) == 3)  # fmt: skip
+    for entity in ("gpu", "node", "rank"):
+        times = pq.read_table(tmp_path / f"r/{entity}.parquet")["timestamp"].to_pylist()
+        assert times[-1].timestamp() == CONFIG.first_second + 2

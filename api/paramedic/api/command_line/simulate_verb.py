@@ -66,7 +66,7 @@ def _add_flags(parser: ArgumentParser) -> None:
     _add_cluster_flags(parser)
     _add_fault_flags(parser)
     _add_serving_flags(parser)
-    labels = "with --record: where to say what is broken (default: labels.json beside the folder)"
+    labels = "with --record: where to say what is broken (default: FOLDER.labels.json)"
     valued(parser, "--labels", "FILE", labels, path)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.errors import OutputError, PreflightError
-from paramedic.api.wiring.stopping import stop_on_signals
+from paramedic.api.wiring.stopping import signals_held, stop_on_signals
 from paramedic.api.wiring.telling import say, tell
 from paramedic.api.wiring.wording import counted
 from paramedic.ingest.contract import JobName, NodeName
@@ -152,13 +152,19 @@ def record(
     from paramedic.ingest.synthetic.cluster import SyntheticCluster
 
     cluster = SyntheticCluster(wanted.config())
-    beside = folder.resolve().parent / "labels.json" if labels is None else labels
+    own = folder.resolve()
+    beside = own.with_name(f"{own.name}.labels.json") if labels is None else labels
     _require_unused(beside, folder)
     _require_writable(beside, folder)
-    say(stderr, f"recording {seconds} s of {_words(cluster)}")
     progress = Progress(seconds, stderr, time.monotonic)
-    with what_is_left_told(folder, beside, progress, stderr):
-        recording.record(cluster, folder, beside, seconds, wanted.age_seconds, progress)
+    with signals_held() as held, what_is_left_told(folder, beside):
+        say(stderr, f"recording {seconds} s of {_words(cluster)}")
+        recording.record(
+            cluster, folder, beside, seconds, wanted.age_seconds, progress, held.have_come
+        )
+        if progress.done < seconds:
+            _tell_of_part(folder, beside, progress, stderr)
+            return 0  # and the signal takes effect
     done = {"job": wanted.job, "recording": str(folder), "labels": str(beside), "seconds": seconds}
     tell(stdout, json.dumps(done) + "\n")
     return 0
@@ -169,19 +175,25 @@ def _require_unused(labels: Path, folder: Path) -> None:
 
     require_unused(folder)
     if labels.exists():
-        own = labels.with_name(f"{folder.resolve().name}.labels.json")
-        such = "" if own.exists() else f", such as --labels {own}"
         raise PreflightError(
-            f"{labels} exists, and labels are never written over: name another file with --labels"
-            f" FILE{such}"
+            f"{labels} exists, and labels are never written over: remove it, or name another file"
+            " with --labels FILE"
         )
 
 
+def _tell_of_part(folder: Path, labels: Path, progress: Progress, stderr: TextIO) -> None:
+    """Whoever interrupts learns what is there and what it is worth."""
+    say(
+        stderr,
+        f"{folder} is a partial recording, broken off after {progress.done} of"
+        f" {progress.seconds} s; replay reads what is there; to record all of it, remove it"
+        f" and {labels} first",
+    )
+
+
 @contextmanager
-def what_is_left_told(
-    folder: Path, labels: Path, progress: Progress, stderr: TextIO
-) -> Iterator[None]:
-    """Whoever is interrupted, or finds the disk full, learns what is there and what it is worth."""
+def what_is_left_told(folder: Path, labels: Path) -> Iterator[None]:
+    """Whoever finds the disk full learns what is there."""
     try:
         yield
     except RecordingWriteError as error:
@@ -192,14 +204,6 @@ def what_is_left_told(
             f"{error}; what was written is left in {' and '.join(left)}: remove it before the next"
             " try"
         ) from error
-    except KeyboardInterrupt:
-        say(
-            stderr,
-            f"{folder} is a partial recording, broken off after {progress.done} of"
-            f" {progress.seconds} s; replay reads what is there; to record all of it, remove it"
-            f" and {labels} first",
-        )
-        raise
 
 
 def _require_writable(labels: Path, folder: Path) -> None:

@@ -66,11 +66,14 @@ class EntityFile:
         self.rows_lost = 0
 
     def append(self, batch: TelemetryBatch, table: Table, arrived: Sequence[float] | None) -> None:
-        """Take a table of the batch. Raises OSError when a part is due and cannot be written."""
+        """Take a table of the batch."""
         self._rows.append(_Rows(batch.second, batch.generation, table, arrived))
         self.held += len(table.nodes)
-        if self.held >= self._due_at:
-            self.flush()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether so many rows are held that they are to be written."""
+        return self.held >= self._due_at
 
     def flush(self) -> None:
         """Write what is held. Raises OSError, and holds on to it, when that cannot be done."""

@@ -57,16 +57,16 @@ class RecordingWriter:
             write_text(path, job.to_json() + "\n")
 
     def append(self, batch: TelemetryBatch, arrived: Arrived = None) -> None:
-        """Add a batch; any order, any metrics."""
-        due: list[OSError] = []
+        """Add a batch; any order, any metrics.
+
+        All entities are written when one has rows enough: of a recording whose writer was killed
+        they end together, and none of them seems to have fallen silent.
+        """
         for table in batch.tables:
             times = None if arrived is None else _per_row(arrived, table.nodes)
-            try:
-                self._entities[table.entity].append(batch, table, times)
-            except OSError as error:
-                due.append(error)
-        if due:
-            raise _refusal(self._folder, due[0]) from due[0]
+            self._entities[table.entity].append(batch, table, times)
+        if any(one.is_due for one in self._entities.values()):
+            self.flush()
 
     def event(self, event: Event, arrived: float | None = None) -> None:
         """Add an event; `arrived` (Unix seconds) is when it was heard of."""

@@ -26,8 +26,11 @@ def record(
     seconds: int,
     first: int = 0,
     progress: Callable[[int], None] = lambda _done: None,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> None:
     """Write so many seconds, from `first` on; `progress` is told how many are done.
+
+    `is_over` is asked after each second: what is there then is whole, and ends with it.
 
     Raises RecordingError when the folder or the label file exists or cannot be written.
     """
@@ -42,6 +45,8 @@ def record(
             for event in second.events:
                 writer.event(event)
             progress(done)
+            if is_over():
+                return
 
 
 def stamped(second: Second) -> Iterator[TelemetryBatch]:
