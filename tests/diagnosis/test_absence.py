@@ -122,6 +122,11 @@ def test_who_falls_silent_when_the_job_comes_to_stand_is_out_of_reach_in_seconds
     assert "and the job stands still since then" in finding.summary
 
 
+def test_who_was_silent_while_the_job_went_on_has_lost_the_exporters_time_to_be_back() -> None:
+    first = stopping(90, 100, timeout=60)[0]
+    assert (first.is_standing, first.second - START) == (True, 119)
+
+
 def test_whose_cards_alone_are_silent_has_lost_them_once_an_exporter_would_be_back() -> None:
     first = stopping(90, 92, [Entity.GPU], timeout=60)[0]
     assert (first.is_standing, first.second - START) == (True, 119)

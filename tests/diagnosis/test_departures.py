@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from diagnosis.crowd import START, TENSOR, Crowd, Fault, name, slow
+from diagnosis.crowd import POWER, START, TENSOR, Crowd, Fault, name, slow
 from diagnosis.synthetic import event
 from paramedic.diagnosis.departure import Departure
 from paramedic.diagnosis.departures import DepartureWatch
@@ -133,6 +133,26 @@ def test_a_difference_that_is_sure_but_small_is_nobodys_problem() -> None:
     steady = replace(SMALL, noise=0.004, individuality=0.001, seconds=110)
     assert named(replace(steady, faults=slow(3, 0.96, 1))) == {}
     assert list(named(replace(steady, faults=slow(3, 0.85, 1)))) == [(name(3), 1)]
+
+
+@pytest.mark.parametrize(("level", "is_named"), [(1.0, False), (0.6, True)])
+def test_who_works_at_other_times_is_a_problem_where_the_whole_job_works_less_since(
+    level: float, *, is_named: bool
+) -> None:
+    """In the mean it does as much as the others."""
+    first = 100
+    turns = [(at, 1.5 if (at - first) % 6 else 0.5) for at in range(first, 130, 3)]
+    faults = (one for at, factor in turns for one in slow(3, factor, 1, first=at, last=at + 3))
+    steps = ((20, 1.0), (first, level))
+    said, _ = said_of(replace(SMALL, seconds=130, steps=steps, faults=tuple(faults)))
+    assert ({one.second - START for one in said} >= {*range(118, 130)}) is is_named
+
+
+def test_a_job_that_stands_needs_less_patience() -> None:
+    crowd = replace(SMALL, seconds=90, faults=(Fault(3, 0.3, 1, POWER),))
+    goes_on, _ = said_of(crowd)
+    stands, _ = said_of(crowd, standing_since=START + ONSET)
+    assert stands[0].second + 10 < goes_on[0].second
 
 
 def behind_switches(nodes: int, of_each: int) -> JobRoles:

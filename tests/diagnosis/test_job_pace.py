@@ -43,6 +43,11 @@ def test_what_a_job_does_less_since_then_is_lost_work(share: float, width: int) 
     assert lost == pytest.approx(share * 100, rel=0.25)
 
 
+def test_a_large_loss_is_known_within_some_seconds() -> None:
+    assert followed(falls(0.5), until=SINCE + 20).lost_share(SINCE) == pytest.approx(0.5, abs=0.15)
+    assert not followed(falls(0.05), until=SINCE + 20).lost_share(SINCE)
+
+
 def test_a_job_that_goes_on_as_before_has_lost_nothing() -> None:
     assert followed(falls(0.0)).lost_seconds(SINCE) == 0
     assert followed(falls(-0.3)).lost_seconds(SINCE) == 0
@@ -68,7 +73,7 @@ def test_power_that_is_as_it_was_says_nothing() -> None:
     assert followed(falls(0.3), POWER).lost_seconds(SINCE) == pytest.approx(30, rel=0.25)
 
 
-@pytest.mark.parametrize(("until", "since"), [(SINCE + 20, SINCE), (100, 50), (0, 10)])
+@pytest.mark.parametrize(("until", "since"), [(SINCE + 13, SINCE), (100, 50), (0, 10)])
 def test_too_little_before_or_after_says_nothing(until: int, since: int) -> None:
     assert followed(falls(0.3), until=until).lost_seconds(since) is None
 

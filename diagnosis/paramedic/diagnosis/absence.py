@@ -20,6 +20,7 @@ import numpy as np
 
 from paramedic.diagnosis.ended_silences import LONGEST_SILENCES, EndedSilences
 from paramedic.diagnosis.motion import Motion
+from paramedic.diagnosis.step_period import step_seconds
 from paramedic.ingest.contract import Entity
 from paramedic.models.cell_memory import CellMemory
 from paramedic.models.leave_one_out import median_over_time
@@ -35,7 +36,9 @@ _SLOTS_TO_BE_BACK = 3
 _STANDING_SECONDS = 10.0
 """So long a silence is enough when the job stands still since then."""
 _EXPORTER_RESTART_SECONDS = 30.0
-"""So long it takes when the node's host is heard: one exporter of two may be restarted."""
+"""So long it takes when the node's host is heard, or the job went on without the node for more than
+a step: exporters are restarted."""
+_AT_ONCE_SECONDS = 5.0
 _LONGEST_STEP_SECONDS = 60
 """What had begun when a node fell silent may go on for so long before everybody waits."""
 _SLACK_SECONDS = 2
@@ -234,11 +237,17 @@ class AbsenceWatch:
         latest = begun + max(_SLACK_SECONDS, told[Entity.GPU].slot_seconds)
         usual = self._kinds[Entity.GPU].ended.usual_seconds(told[Entity.GPU].last_second)
         least = max(_STANDING_SECONDS, LONGEST_SILENCES * usual)
-        found = [
-            replace(one, is_standing=True)
+        missing = [
+            one
             for one in self._missing(told, least)
             if Entity.GPU in one.kinds and begun - _LONGEST_STEP_SECONDS <= one.since <= latest
-            if one.is_whole or one.second - one.since >= _EXPORTER_RESTART_SECONDS
+        ]
+        step = (missing and step_seconds(told[Entity.GPU])) or 0.0
+        found = [
+            replace(one, is_standing=True)
+            for one in missing
+            if (one.is_whole and begun - one.since <= _AT_ONCE_SECONDS + step)
+            or one.second - one.since >= _EXPORTER_RESTART_SECONDS
         ]
         most = max(1.0, _LARGEST_SHARE * len(self._kinds[Entity.GPU].nodes))
         return found if len(found) <= most else []

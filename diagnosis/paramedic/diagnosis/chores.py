@@ -83,11 +83,16 @@ class Chores:
             is_theirs = departure.share_of(*OF_WORK) >= _MOSTLY and any(
                 standing[node].began_about(departure.since) for node in busy if node in standing
             )
-        is_borne = max(lost_seconds(window, departure), job_lost_seconds or 0.0) < BORNE_SECONDS
-        is_borne = is_borne and times_slower_disk(window, departure) < _DISK_BORNE
         is_short = departure.seconds < _LONGEST_SECONDS
         is_nobodys = departure.share_of(*_OF_NOBODY) >= _MOSTLY and job_lost_seconds is not None
-        return is_theirs and is_borne and (is_short or is_nobodys)
+        may_last = is_short or is_nobodys
+        return is_theirs and may_last and is_borne(departure, window, job_lost_seconds)
+
+
+def is_borne(departure: Departure, window: Window, job_lost_seconds: float | None) -> bool:
+    """Whether it has cost no more than a chore may."""
+    lost = max(lost_seconds(window, departure), job_lost_seconds or 0.0)
+    return lost < BORNE_SECONDS and times_slower_disk(window, departure) < _DISK_BORNE
 
 
 def does_not_decide_otherwise(

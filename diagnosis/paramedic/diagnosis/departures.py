@@ -15,22 +15,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.chores import BORNE_SECONDS, Chores, does_not_decide_otherwise
-from paramedic.diagnosis.clock_shift import is_shifted
+from paramedic.diagnosis.busy_hosts import BusyHosts, Spared, has_no_part
+from paramedic.diagnosis.clocks import Clocks
 from paramedic.diagnosis.departure import departure_of
 from paramedic.diagnosis.domain_watch import DomainWatch
 from paramedic.diagnosis.excuses import Excuse, Excuses
+from paramedic.diagnosis.host_support import with_hosts
 from paramedic.diagnosis.job_pace import JobPace
-from paramedic.diagnosis.materiality import is_material
+from paramedic.diagnosis.materiality import LEAST_SHARE, is_material
 from paramedic.diagnosis.node_evidence import SUSPECT, NodeEvidence
 from paramedic.diagnosis.rows_test import RowsTest
 from paramedic.diagnosis.separation import Picture, Suspect, culprits
 from paramedic.diagnosis.step_period import step_seconds
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
-from paramedic.models.departure.character import About
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
 
     from paramedic.diagnosis.departure import Departure
     from paramedic.diagnosis.domain_watch import Befallen
@@ -42,16 +44,10 @@ if TYPE_CHECKING:
 
 _STEADY_PACE = 1
 """The pace at which machines are told apart: less noise than the first, sooner than the last."""
-_ENOUGH_PEERS = 64
-_MOSTLY = 0.5
 _SLOTS_BETWEEN_LOOKS = 10
 _STANDING_SECONDS = 15.0
 """In a job that stands still a host has nothing to do: who is busier for so long is what it waits
 for."""
-_OF_DATA = ("disk_throughput_bytes_per_second", "tcp_throughput_bytes_per_second")
-_SOME_DATA = 0.1
-_ABOUT_THEN_SECONDS = 15
-"""What began so long before the job was seen to stand may be why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,8 @@ class DepartureWatch:
     settings: DepartureSettings
     _tests: dict[Entity, RowsTest] = field(init=False)
     _domains: DomainWatch = field(init=False)
-    _chores: Chores = field(default_factory=Chores)
+    _busy_hosts: BusyHosts = field(default_factory=BusyHosts)
+    _clocks: Clocks = field(default_factory=Clocks)
     _job_pace: JobPace = field(default_factory=JobPace)
     excuses: Excuses = field(default_factory=Excuses)
     """Why nodes are not accused whose evidence would decide."""
@@ -125,10 +122,10 @@ class DepartureWatch:
         self._job_pace.look(windows[Entity.GPU])
         for kind in kinds:
             self._tests[kind].weigh(
-                windows[kind], roles, rows, self.settings, self._step_seconds, busy_seconds
+                windows[kind], roles, rows, self.settings, self._step_seconds, busy_seconds, stands
             )
         now = windows[Entity.GPU].last_second
-        self._chores.look(self._tests[Entity.NODE].slot, self._pace, now)
+        self._busy_hosts.look(self._tests[Entity.NODE].slot, self._pace, now)
         if roles is not None:
             present = self._present.of([windows[kind].rows for kind in kinds])
             self._domains.weigh(windows, roles.domains(present))
@@ -138,9 +135,7 @@ class DepartureWatch:
             return Judged((), befallen)
         standing = self.standings()
         found = self._alone(kinds, windows, standing, roles, stands)
-        return Judged(
-            tuple(one for one in found if not self._has_no_part(one, standing_since)), befallen
-        )
+        return Judged(tuple(self._with_a_part(found, standing_since)), befallen)
 
     def _follow_steps(self, window: Window) -> None:
         """Look now and then how long a step takes; what is not seen is as it was."""
@@ -177,14 +172,10 @@ class DepartureWatch:
     ) -> bool:
         """Whether a busy host, its own or another's, explains it, and costs the job little."""
         job_lost_seconds = self._job_pace.lost_seconds(one.since)
-        if job_lost_seconds is not None and one.share_of(About.USAGE) >= _MOSTLY:
-            return job_lost_seconds < BORNE_SECONDS
-        is_chore = does_not_decide_otherwise(one, window, job_lost_seconds) or self._chores.explain(
-            one, window, standing, job_lost_seconds
-        )
-        if is_chore:
+        spared = self._busy_hosts.spare(one, window, standing, job_lost_seconds)
+        if spared is Spared.AND_DOUBTED:
             self._tests[kind].doubt(one.alike)
-        return is_chore
+        return spared is not Spared.NOT
 
     def standings(self) -> dict[NodeName, NodeEvidence]:
         """How the evidence stands against each suspect, by the row that has most of it."""
@@ -251,12 +242,16 @@ class DepartureWatch:
     ) -> Iterator[Departure]:
         """Those who stand out, and who have no excuse."""
         test = self._tests[kind]
+        if test.slot is None:
+            return
         strength = test.evidence.strength
-        if test.slot is None or not (strength >= 1).any():
+        if kind is Entity.GPU:
+            strength = with_hosts(test.evidence, self._tests[Entity.NODE].evidence)
+        if not (strength >= 1).any():
             return
         hosts = test.hosts_of(window.rows)
         picture = Picture(test.slot.deviation[self._pace].T, hosts)
-        for one in self._who_stand_out(test, window, hosts, picture):
+        for one in self._who_stand_out(test, window, hosts, picture, strength):
             alike = picture.alike(one, strength)
             if strength[list(alike)].max() < 1:
                 continue
@@ -265,19 +260,24 @@ class DepartureWatch:
             most_suspected = np.median(strength[hosts.members(one.circle)]) >= SUSPECT
             if kind is Entity.GPU and is_soon and (departure.gpu is None or most_suspected):
                 self._excuse(departure, Excuse.SOON)
-            elif not is_material(window, departure):
+            elif not self._costs_the_job(departure) and not is_material(window, departure):
                 self._excuse(departure, Excuse.SMALL)
-            elif not stands and self._is_shifted(test, window, departure, roles):
+            elif not stands and self._clocks.explain(test, window, departure, roles):
                 test.doubt(departure.alike)
                 self._excuse(departure, Excuse.CLOCK)
             else:
                 yield departure
 
     def _who_stand_out(
-        self, test: RowsTest, window: Window, hosts: Circles, picture: Picture
+        self,
+        test: RowsTest,
+        window: Window,
+        hosts: Circles,
+        picture: Picture,
+        rows_strength: NDArray[np.float64],
     ) -> list[Suspect]:
         """The culprits among the suspected nodes, as long as they are no crowd."""
-        strength = hosts.highest(test.evidence.strength)
+        strength = hosts.highest(rows_strength)
         suspects = [
             replace(one, is_sick=test.is_sick(hosts.members(one.circle)))
             for one in map(picture.suspect, np.flatnonzero(strength >= SUSPECT).tolist())
@@ -291,37 +291,22 @@ class DepartureWatch:
                 self.excuses.give(window.rows[one.at].node, why, window.last_second)
         return [] if is_crowd else found
 
-    def _has_no_part(self, one: Departure, standing_since: int | None) -> bool:
-        """Whether its host is only busy, since before the job came to stand or with moving data:
-        then the job saves its state, and all wait for who writes it."""
-        if standing_since is None or one.share_of(About.USAGE) < _MOSTLY:
-            return False
-        moves_data = sum(one.weights.get(metric, 0.0) for metric in _OF_DATA) >= _SOME_DATA
-        has_none = moves_data or one.since < standing_since - _ABOUT_THEN_SECONDS
-        if has_none:
-            self._excuse(one, Excuse.BUSY)
-        return has_none
+    def _with_a_part(
+        self, found: list[Departure], standing_since: int | None
+    ) -> Iterator[Departure]:
+        for one in found:
+            if standing_since is not None and has_no_part(one, standing_since):
+                self._excuse(one, Excuse.BUSY)
+            else:
+                yield one
+
+    def _costs_the_job(self, departure: Departure) -> bool:
+        """Whether all have worked less since: who is waited for differs little itself."""
+        return (self._job_pace.lost_share(departure.since) or 0.0) >= LEAST_SHARE
 
     @property
     def _pace(self) -> int:
         return min(_STEADY_PACE, len(self.settings.smoothing_seconds) - 1)
-
-    def _is_shifted(
-        self, test: RowsTest, window: Window, departure: Departure, roles: JobRoles | None
-    ) -> bool:
-        """Whether the clock of the machine explains most of what speaks against it."""
-        assert test.slot is not None  # it has been weighed
-        at = window.rows.index(departure.row)
-        speaks, works = test.evidence.speakers(at), test.slot.characters.work
-        if speaks[works].sum() < _MOSTLY * speaks.sum():
-            return False
-        loud = np.flatnonzero(works & (speaks > 0)).tolist()
-        metrics = [window.metrics.index(test.slot.metrics[m]) for m in loud]
-        circles = test.peers_of(window.rows, roles)
-        among = range(len(window.rows)) if circles is None else circles.fellows(at).tolist()
-        node = departure.node
-        peers = [one for one in among if window.rows[one].node != node]
-        return is_shifted(window, at, peers[:_ENOUGH_PEERS], metrics, departure.since)
 
 
 def _has_rival(one: Departure, standing: Mapping[NodeName, NodeEvidence]) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from paramedic.models.departure.steady import sample
 from paramedic.models.leave_one_out import median_over_time
@@ -31,6 +32,7 @@ _WORK = ("gpu_tensor_active_ratio", "gpu_sm_active_ratio", "gpu_dram_active_rati
 _SLOTS_KEPT = 900
 _BLOCK_SECONDS = 20
 _BEFORE_SECONDS, _FEWEST_BEFORE_SECONDS = 200, 60
+_FEWEST_AFTER_SECONDS = 8
 _AROUND_SECONDS = 5
 """What is seen around the moment counts neither way."""
 _FIRST_SECONDS = 45
@@ -38,6 +40,7 @@ _FIRST_SECONDS = 45
 _BUSY_SECONDS = 45.0
 _PAUSES = 0.7
 _PAUSE_SECONDS = 8
+_FREE_BLOCKS = 2.6
 _SURELY = 3.0
 """Standard errors."""
 
@@ -74,7 +77,12 @@ class JobPace:
         return _BUSY_SECONDS if answers else math.inf
 
     def lost_seconds(self, since: int) -> float | None:
-        """How many seconds of work the job has lost since then; None where that is not known.
+        """How many seconds of work the job has lost since then; None where that is not known."""
+        share = self.lost_share(since)
+        return None if share is None else share * float(self._seconds[-1] - since)
+
+    def lost_share(self, since: int) -> float | None:
+        """How much less the job has worked since then; None where that is not known.
 
         Zero where the difference may be chance, or came later than the moment, and for a job that
         hardly works at all: it pauses, to save its state or to look how good it is.
@@ -89,7 +97,7 @@ class JobPace:
         if before.size * width < _FEWEST_BEFORE_SECONDS:
             # What was so from the beginning has cost the job nothing since.
             return nothing if after.size * width >= 2 * _FEWEST_BEFORE_SECONDS else None
-        if after.size * width < _BLOCK_SECONDS:
+        if after.size * width < _FEWEST_AFTER_SECONDS:
             return None
         usual = float(before.mean())
         if usual <= 0:
@@ -100,21 +108,31 @@ class JobPace:
         chance = _chance(before / usual, after.size, max(1, _BLOCK_SECONDS // width))
         if not _SURELY * chance <= lost[0] <= _PAUSES or 2 * lost[1] < lost[0]:
             return nothing
-        return lost[0] * float(seconds[-1] - since)
+        return lost[0]
 
 
 def _without_pauses(levels: Levels, slots: int, usual: float) -> Levels:
-    """Without blocks of slots in which the job hardly worked, unless that is all of them."""
-    whole = levels.size // slots * slots
-    blocks = levels[:whole].reshape(-1, slots)
-    works = blocks[blocks.mean(axis=1) >= (1 - _PAUSES) * usual]
-    kept = np.concatenate([works.ravel(), levels[whole:]])
-    return kept if kept.size else levels
+    """Without stretches of so many slots in which the job hardly worked, and without one that may
+    have begun, unless that is all of them."""
+    low = (1 - _PAUSES) * usual
+    works = np.flatnonzero(levels >= low)
+    ended = int(works[-1]) + 1 if works.size else 0
+    kept = np.arange(levels.size) < ended
+    if levels.size >= slots:
+        pauses = sliding_window_view(levels, slots).mean(axis=1) < low
+        kept &= np.convolve(pauses, np.ones(slots)) == 0
+    return levels[kept] if kept.any() else levels
 
 
 def _chance(before: Levels, after_slots: int, block_slots: int) -> float:
-    """The standard error of the difference of two means, by how much the means of blocks differ."""
+    """The standard error of the difference of two means, by how much the means of blocks differ.
+
+    Wider where there are few blocks, as Student's distribution is: by a factor that is right for
+    three standard errors within a tenth.
+    """
     blocks = before.size // block_slots
+    if blocks <= _FREE_BLOCKS:
+        return 1.0
     means = before[before.size - blocks * block_slots :].reshape(blocks, block_slots).mean(axis=1)
-    spread = float(means.std(ddof=1)) if blocks > 1 else 1.0
+    spread = float(means.std(ddof=1)) * blocks / (blocks - _FREE_BLOCKS)
     return spread * math.sqrt(1 / blocks + block_slots / after_slots)

@@ -29,6 +29,8 @@ _SETTLES_AGAIN_SLOTS = 10.0
 _FEWEST_REMEMBERED = 15.0
 _KEPT_OF_DOUBTED = 0.3
 _MOSTLY = 0.7
+_STANDING_HURRY = 3.0
+"""What passes by itself stops no job: in one that stands, patience is so many times shorter."""
 
 
 @dataclass(slots=True)
@@ -60,6 +62,7 @@ class _Asked(NamedTuple):
     step_seconds: float
     slot_seconds: int
     busy_seconds: float
+    stands: bool
 
 
 @dataclass(slots=True)
@@ -89,12 +92,12 @@ class RowsTest:
 
     def weigh(
         self, window: Window, roles: JobRoles | None, tests: int, settings: DepartureSettings,
-        step_seconds: float = 0.0, busy_seconds: float = np.inf,
+        step_seconds: float = 0.0, busy_seconds: float = np.inf, stands: bool = False,
     ) -> None:  # fmt: skip
         """Add the window's newest slot; `tests` is how many rows of all kinds are tested.
 
         `step_seconds` is how long a step of the job takes, if that is known; `busy_seconds`: so
-        long a host has to be busy at most.
+        long a host has to be busy at most; `stands`: whether the job does.
         """
         kept = telling(window.metrics)
         metrics = tuple(window.metrics[at] for at in kept)
@@ -105,7 +108,8 @@ class RowsTest:
         if slot.has_turned:
             self.evidence.restart()
             self.evidence.settle(_SETTLES_AGAIN_SLOTS)
-        asked = _Asked(slot.metrics, tests, settings, step_seconds, width, busy_seconds)
+        step_seconds = 0.0 if stands else step_seconds
+        asked = _Asked(slot.metrics, tests, settings, step_seconds, width, busy_seconds, stands)
         self.evidence.add(slot, window.last_second, self._terms(slot, asked))
 
     def _terms(self, slot: Departures, asked: _Asked) -> Terms:
@@ -115,7 +119,8 @@ class RowsTest:
         return self._agreed[1]
 
     def _new_terms(self, slot: Departures, asked: _Asked) -> Terms:
-        _, tests, settings, step_seconds, width, busy_seconds = asked
+        _, tests, settings, step_seconds, width, busy_seconds, stands = asked
+        hurry = _STANDING_HURRY if stands else 1.0
         soonest = np.where(slot.characters.usage, busy_seconds, np.inf)[:, None]
         return Terms(
             base_level=level_nats(
@@ -126,8 +131,8 @@ class RowsTest:
             settle_slots=settings.learning_seconds / width,
             newcomer_slots=settings.newcomer_settle_seconds / width,
             smoothing=self.model.smoothing(width),
-            patience_slots=np.minimum(slot.characters.patience_seconds, soonest) / width,
-            lone_slots=np.minimum(slot.characters.lone_seconds, soonest) / width,
+            patience_slots=np.minimum(slot.characters.patience_seconds / hurry, soonest) / width,
+            lone_slots=np.minimum(slot.characters.lone_seconds / hurry, soonest) / width,
             memory_slots=self.model.memory_slots(width),
             forgetting_slots=max(_FEWEST_REMEMBERED, settings.forgetting_seconds / width),
             step_slots=step_seconds / width,

@@ -35,14 +35,15 @@ class Rests:
     def tell(self, rests: Cells, doubt: float = 0.0, trust: float = 0.0) -> Odd:
         """NaN: not observed."""
         cells = np.where(np.isnan(rests), 0.0, rests)[None]
-        rest = Rest(cells, cells, np.full_like(cells, doubt), np.full_like(cells, trust), cells * 0)
+        doubts, trusts = np.full_like(cells, doubt), np.full_like(cells, trust)
+        rest = Rest(cells, cells, doubts, trusts, cells * 0, cells * 0)
         return self.take(rest, ~np.isnan(rests)[None])
 
     def take(self, rest: Rest, known: NDArray[np.bool_]) -> Odd:
         found = self.scatter.weigh(rest, known, self.floor, PACES, self.slots, MEMORY)
         weight = known / min(self.slots + 1, MEMORY)
         early = None if rest.is_settled else np.zeros_like(known)
-        self.scatter.learn(weight, early, self.floor)
+        self.scatter.learn(rest, weight, early, self.floor)
         self.slots += 1
         return found
 
@@ -85,7 +86,9 @@ def test_where_all_rows_are_known_it_makes_no_difference_whether_that_is_said_on
     random = np.random.default_rng(rows)
     for _ in range(40):
         cells = normal(random, rows)[None]
-        found = once.take(Rest(cells, cells, 0.0, 1.0, cells * 0), np.ones_like(cells, np.bool_))
+        found = once.take(
+            Rest(cells, cells, 0.0, 1.0, cells * 0, 0.0), np.ones_like(cells, np.bool_)
+        )
         expected = each.tell(cells[0], doubt=0.0, trust=1.0)
         np.testing.assert_array_equal(found.nats, expected.nats)
         np.testing.assert_array_equal(found.deviation, expected.deviation)

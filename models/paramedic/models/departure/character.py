@@ -110,9 +110,11 @@ _FOOTPRINT = Character(About.FOOTPRINT, 60.0, only_rises=True)
 _TRAFFIC = replace(_WORK, lone_seconds=60.0)
 """A card that works as much as ever has all that it needs, whatever it is sent."""
 _TEMPERATURE = replace(
-    _STATE, about=About.TEMPERATURE, floor_share=0.012, only_rises=True, lone_seconds=20.0
-)
-"""After a pause cards warm up at their own pace; one sensor alone says it later than two."""
+    _STATE, about=About.TEMPERATURE, floor_share=0.012, floor=1.0, only_rises=True,
+    lone_seconds=20.0,
+)  # fmt: skip
+"""After a pause cards warm up at their own pace; one sensor alone says it later than two. Sensors
+count whole degrees."""
 _KNOWN = {
     "cpu_utilization_ratio": replace(_CHORE, floor=0.02),
     "memory_used_ratio": replace(_FOOTPRINT, floor=0.006),

@@ -144,7 +144,7 @@ class DepartureModel:
         noise = self._scatter.noise(floor)
         weight = self._steady.learn(rest, noise, calm, memory, trust)
         early = None if rest.is_settled else self._steady.is_early(trust)
-        self._scatter.learn(weight, early, floor)
+        self._scatter.learn(rest, weight, early, floor)
         self._slots += 1
         np.copyto(odd.nats, 0.0, where=odd.deviation * characters.harmless > 0)
         if (warm := characters.temperature).any():

@@ -152,7 +152,9 @@ class Scatter:
         shrinking: NDArray[np.bool_] = np.abs(rest[which]) < _SHRUNK * np.abs(lately)
         return shrinking
 
-    def learn(self, weight: Cells, early: NDArray[np.bool_] | None, floor: Cells) -> None:
+    def learn(
+        self, rest: Rest, weight: Cells, early: NDArray[np.bool_] | None, floor: Cells
+    ) -> None:
         """Follow how much calm rows scatter by themselves; a fault adds little to it.
 
         `early`: cells of which little is known; None where there are none.
@@ -162,7 +164,8 @@ class Scatter:
         usual *= _LARGEST_GROWTH
         step = np.minimum(size, usual, out=usual)
         if early is not None:
-            np.copyto(step, size, where=early)
+            # What is not yet taken off is no scatter.
+            np.copyto(step, np.abs(self._of(_Cell.SMOOTH) - rest.untaken), where=early)
         step -= own
         step *= weight
         own += step

@@ -52,6 +52,8 @@ class Rest(NamedTuple):
     """0..1: how far the row's own past is known; 1 where all of them are known in full, and then
     nothing is doubted."""
     limit: Cells
+    untaken: Cells | float
+    """What would have been taken off as well, were the past known in full."""
 
     @property
     def is_settled(self) -> bool:
@@ -83,6 +85,7 @@ class Steady:
         limit = self._limit(size)
         trust = self._trust(trust_slots)
         forgiven = _within(steady, limit)
+        untaken = 0.0 if isinstance(trust, float) else forgiven * (1 - trust)
         forgiven *= trust
         # While the whole job pauses, differences are as much smaller as its level is.
         share = np.abs(level)
@@ -97,7 +100,7 @@ class Steady:
         np.minimum(taken, np.maximum(difference, 0.0), out=taken)
         rest = self._moved(values, np.subtract(difference, taken, out=taken), known)
         doubt = 0.0 if isinstance(trust, float) else (1 - trust) * limit
-        return Rest(rest, difference, doubt, trust, limit)
+        return Rest(rest, difference, doubt, trust, limit, untaken)
 
     def learn(
         self, rest: Rest, noise: Cells, calm: NDArray[np.bool_], memory_slots: float,
