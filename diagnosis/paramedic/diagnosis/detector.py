@@ -222,10 +222,11 @@ class JobDetector:
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """How all evidence about a node stands now, each kind against what would decide."""
         state, slot, windows = self._state, self._windows.watermark, self._windows
-        ranks = RankEvidence(state.ranks.watch, self._config.straggler, state.picture, slot)
         heard = {kind: windows.window_at(kind, slot) for kind in Entity if slot is not None}
+        known = (state.ranks.watch, self._config.straggler, state.picture, slot)
+        ranks = RankEvidence(*known, heard.get(Entity.RANK))
         parts = (state.liveness, self._silence, ranks, state.machines, state.told, heard)
-        return Inspection(*parts).standing(node)
+        return Inspection(*parts, state.docket.open.keys()).standing(node)
 
     def _follow_cadence(self, event: Event) -> None:
         """Slots are as wide as the job's telemetry is slow; of other widths nothing is kept."""

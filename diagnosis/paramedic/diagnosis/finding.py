@@ -64,6 +64,8 @@ FEWEST_MEMBERS = 3
 
 OF_THE_MACHINE = (Trouble.DEPARTED, Trouble.UNHEARD, Trouble.CARD)
 """Troubles that go with the node when it leaves the job."""
+NOT_WORKING = (Trouble.DEPARTED, Trouble.ALIVE)
+"""One of these is enough to say that a node does not work as it should."""
 
 _BADNESS = {
     Fault.STRAGGLER: 0,

@@ -16,7 +16,7 @@ from paramedic.diagnosis.departing import finding_of_departure
 from paramedic.diagnosis.departures import DepartureWatch
 from paramedic.diagnosis.excuses import Excuse
 from paramedic.diagnosis.explanation.standing import Standing
-from paramedic.diagnosis.finding import Trouble, moment
+from paramedic.diagnosis.finding import NOT_WORKING, Trouble, moment
 from paramedic.diagnosis.group_words import finding_of_group
 from paramedic.diagnosis.lost_cards import LostCards
 from paramedic.diagnosis.membership import is_of_failed_group
@@ -45,9 +45,6 @@ KINDS = (Entity.GPU, Entity.NODE)
 _MOSTLY = 0.7
 _STANDING_SECONDS = 60
 """Whoever made the job stand shows it by then."""
-_OF_WORK = (Trouble.DEPARTED, Trouble.ALIVE)
-"""One of these is enough to say that a node does not work as it should."""
-
 _UNHEARD = (Fault.MACHINE_UNREACHABLE, Fault.NETWORK_GROUP)
 
 
@@ -119,7 +116,7 @@ class MachineWatch:
         second = self._weighed = windows[Entity.GPU].last_second
         if picture.is_past(second) or not picture.is_fit(second, self.settings):
             return
-        if self._has_stood(windows[Entity.GPU]):
+        if self.has_stood(windows[Entity.GPU]):
             self.departures.restart()
             return
         if picture.stretch(second) > self._stretch:
@@ -134,7 +131,7 @@ class MachineWatch:
             else:
                 yield from self._accuse(departure, windows, picture, docket)
 
-    def _has_stood(self, gpus: Window) -> bool:
+    def has_stood(self, gpus: Window) -> bool:
         """Whether the job does nothing for so long that how machines idle says nothing of it."""
         since = self.absences.motion.standing_since(gpus.slot_seconds)
         return since is not None and gpus.last_second - since > _STANDING_SECONDS
@@ -142,9 +139,9 @@ class MachineWatch:
     def _standing_since(self, windows: Mapping[Entity, Window]) -> int | None:
         return self.absences.motion.standing_since(windows[Entity.GPU].slot_seconds)
 
-    def standing(self, node: NodeName) -> tuple[Standing, ...]:
-        """How the evidence stands against each row of the node."""
-        excuse = self.departures.excuses.of(node, self._weighed)
+    def standing(self, node: NodeName, *, is_named: bool = False) -> tuple[Standing, ...]:
+        """How the evidence stands against each row of the node; who is named has no excuse."""
+        excuse = None if is_named else self.departures.excuses.of(node, self._weighed)
         return tuple(
             Standing(
                 row, Tier.PATTERN, "departure", nats, level,
@@ -161,7 +158,7 @@ class MachineWatch:
         picture: JobPicture,
         docket: Docket,
     ) -> tuple[Verdict, ...]:
-        if any(one.node == departure.node and one.trouble in _OF_WORK for one in docket.open):
+        if any(one.node == departure.node and one.trouble in NOT_WORKING for one in docket.open):
             return ()
         if self._is_second(departure, docket):
             self.departures.excuses.give(departure.node, Excuse.SECOND, departure.second)
@@ -199,7 +196,7 @@ class MachineWatch:
         first = [
             one.onset.timestamp()
             for subject, one in docket.open.items()
-            if (subject.trouble in _OF_WORK or is_of_failed_group(one))
+            if (subject.trouble in NOT_WORKING or is_of_failed_group(one))
             and one.node != departure.node
             and departure.second - one.detected_at.timestamp() < settings.second_accusation_seconds
         ]
@@ -239,7 +236,7 @@ class MachineWatch:
             if group.tier is Tier.PATTERN and self.departures.are_well(group.members, slot_seconds):
                 reason = f"{len(group.members)} nodes work like their peers again"
                 yield from docket.clear_group(group, moment(second), reason)
-        for trouble in _OF_WORK:
+        for trouble in NOT_WORKING:
             for node in _open(docket, trouble):
                 is_ours = _is_of_rows(docket.known(node, trouble), Tier.PATTERN)
                 if is_ours and self.departures.is_well(node, slot_seconds):
@@ -251,7 +248,9 @@ def _is_victim(departure: Departure, docket: Docket, roles: JobRoles | None) -> 
     """Whether it only works differently, as everybody does who waits for one that is accused."""
     if roles is None or departure.share_of(*OF_WORK) < _MOSTLY:
         return False
-    accused = {one.node for one in docket.open if one.trouble in _OF_WORK and one.node is not None}
+    accused = {
+        one.node for one in docket.open if one.trouble in NOT_WORKING and one.node is not None
+    }
     return any(
         roles.are_chained(node, departure.node) for node in accused if node != departure.node
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from diagnosis.synthetic import START, event, job_state, node_name
+from diagnosis.synthetic import JOB, START, event, job_state, node_name
 from paramedic.diagnosis.contract import Severity
 from paramedic.diagnosis.explanation.ranks import RankEvidence
 from paramedic.diagnosis.explanation.reports import of_reports
@@ -24,7 +25,7 @@ from paramedic.diagnosis.known_errors.report import (
 from paramedic.diagnosis.picture import JobPicture
 from paramedic.diagnosis.settings import StragglerSettings
 from paramedic.diagnosis.straggler import StragglerWatch
-from paramedic.ingest.contract import Entity, EntityKey, EventKind
+from paramedic.ingest.contract import Entity, EntityKey, EventKind, Window
 from paramedic.models.contract import AnomalyScores
 
 KNOWN = shipped_known_errors()
@@ -51,8 +52,16 @@ def picture() -> JobPicture:
     return found
 
 
-def of(watch: StragglerWatch, rank: int = 2) -> list[Standing]:
-    evidence = RankEvidence(watch, SETTINGS, picture(), START + 50)
+def told(computing: Sequence[float]) -> Window:
+    """What each rank has computed a step, for as long as the window is."""
+    values = np.repeat(np.array(computing, np.float32)[:, None, None], 10, axis=2)
+    return Window(JOB, 0, Entity.RANK, START + 41, ROWS, METRICS[:1], values, ~np.isnan(values))
+
+
+def of(
+    watch: StragglerWatch, rank: int = 2, computing: Sequence[float] = (0.25, 0.25, 0.5, 0.25)
+) -> list[Standing]:
+    evidence = RankEvidence(watch, SETTINGS, picture(), START + 50, told(computing))
     return list(evidence.of(node_name(rank)))
 
 
@@ -78,7 +87,27 @@ def test_a_rank_that_waits_for_others_is_called_a_victim() -> None:
 def test_a_rank_like_its_peers_has_nothing_against_it() -> None:
     (one,) = of(slots(4), rank=1)
     assert (one.evidence, one.since, one.share) == (0.0, None, 0.0)
-    assert one.note == "it computes no longer than its peers"
+    assert one.note == "it computes no longer than its peers (250 ms a step against 250 ms)"
+
+
+@pytest.mark.parametrize(
+    ("computing", "words"),
+    [
+        ((5.0, 0.25), "5 s a step against 0.25 s of its peers, of which nothing has added up yet"),
+        ((0.265, 0.25), "265 ms a step against 250 ms of its peers, which is too small a part of"),
+        ((math.nan, 0.25), "it, or everybody else, has told of no such time lately"),
+        ((0.25, math.nan), "it, or everybody else, has told of no such time lately"),
+    ],
+)
+def test_no_words_say_what_the_numbers_do_not(computing: tuple[float, float], words: str) -> None:
+    """Nothing has added up, and it takes many times as long: that is not `no longer`."""
+    watch = slots(4)
+    own, others = computing
+    values = np.array([[0.25, 0.1, 1.0]] * 4)
+    names = (*METRICS, "step_seconds")
+    watch.weigh(AnomalyScores(START + 49, ROWS, names, np.zeros((4, 3)), values, values))
+    (one,) = of(watch, 1, (others, own, others, others))
+    assert one.note.startswith(words)
 
 
 def test_a_node_without_steps_says_that() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +16,14 @@ from paramedic.diagnosis.explanation.explained import Explanation
 from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.explanation.telling import lines_of_node, lines_of_verdict
-from paramedic.diagnosis.explanation.words import FAULTS, PHASES, SEVERITIES, TIERS, place_of
+from paramedic.diagnosis.explanation.words import (
+    ANSWERS,
+    FAULTS,
+    PHASES,
+    TIERS,
+    place_of,
+    severity_words,
+)
 from paramedic.ingest.catalogue.catalogue import shipped_catalogue
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
 
@@ -42,14 +51,14 @@ def test_every_term_has_its_words() -> None:
     assert set(FAULTS) == set(Fault)
     assert set(PHASES) == set(Phase)
     assert set(TIERS) == set(Tier)
-    assert set(SEVERITIES) == set(Severity)
+    assert set(ANSWERS) == set(Severity)
 
 
 def test_people_read_what_where_since_when_and_why() -> None:
     said = "\n".join(lines_of_verdict(EXPLANATION))
     for words in (
         "verdict 7Q0JT2M9ZB4N6W8XKCVFR1DH3A: P1, resolved, confidence 0.97",
-        "ecc_error: the GPU's memory flips bits, or the GPU works as if it did (still running",
+        "ecc_error: the GPU's memory flips bits, or the GPU works as if it did (a symptom, nothing",
         "GPU 1 of a; job llama-7b, generation 0",
         "2026-01-01T00:01:12Z; decided 9 s later, at 2026-01-01T00:01:21Z",
         "2026-01-01T00:01:39Z  resolved: it works\n",
@@ -60,6 +69,23 @@ def test_people_read_what_where_since_when_and_why() -> None:
         "replace_node: it computes wrongly",
     ):
         assert words in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"severity": Severity.P0}, "the job stands or has lost half of its speed, or several"),
+        ({"severity": Severity.P0, "phase": Phase.FAILED}, "the job cannot go on: somebody"),
+        ({}, "one machine is failing: somebody should answer within 30 minutes"),
+        ({"phase": Phase.FAILED}, "one machine has failed"),
+        ({"scope": Scope.JOB, "node": None, "gpu": None}, "the training is in trouble"),
+        ({"severity": Severity.P2, "scope": Scope.JOB}, "a trend"),
+    ],
+)
+def test_a_severity_says_no_more_than_the_phase_beside_it(
+    changes: dict[str, Any], words: str
+) -> None:
+    assert severity_words(a_verdict(**changes)).startswith(words)
 
 
 def test_scripts_read_the_same() -> None:
@@ -83,6 +109,9 @@ def test_a_node_without_a_verdict_is_told_how_near_one_is() -> None:
     said = "\n".join(lines_of_node(NODE, at(75), [], [standing(3), standing(5), standing(4, 0.0)]))
     assert "heartbeat of rank 3 of b, stands at 40% of what would decide" in said
     assert "ranks 3, 5 of b, heartbeat: 4 of 10 s" in said
+    spared = replace(standing(3, 12.0), note="it waits for another")
+    said = "\n".join(lines_of_node(NODE, at(75), [], [spared]))
+    assert "stands at 120% of what would decide: it waits for another" in said
     nothing = "\n".join(lines_of_node(NODE, at(75), [], []))
     assert "nothing speaks against it" in nothing
     assert "open: P1 ecc_error 7Q0J" in "\n".join(lines_of_node(NODE, at(75), [a_verdict()], []))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,15 +10,18 @@ from paramedic.diagnosis.explanation.beats import of_beats
 from paramedic.diagnosis.explanation.hearing import of_hearing
 from paramedic.diagnosis.explanation.machines import of_machine
 from paramedic.diagnosis.explanation.reports import of_reports
+from paramedic.diagnosis.finding import NOT_WORKING
+from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.explanation.ranks import RankEvidence
     from paramedic.diagnosis.explanation.standing import Standing
+    from paramedic.diagnosis.finding import Subject
     from paramedic.diagnosis.known_errors.memory import KnownErrorMemory
     from paramedic.diagnosis.liveness import Liveness
     from paramedic.diagnosis.machines import MachineWatch
     from paramedic.diagnosis.silence import SilenceWatch
-    from paramedic.ingest.contract import Entity, NodeName, Window
+    from paramedic.ingest.contract import NodeName, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +35,18 @@ class Inspection:
     told: KnownErrorMemory
     windows: Mapping[Entity, Window]
     """Those that end in the newest closed slot; empty before there is one."""
+    open: Collection[Subject] = ()
+    """What verdicts are open about."""
 
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """Every kind of evidence about the node."""
         timeout = self.machines.settings.telemetry_timeout_seconds
+        cards, picture = self.windows.get(Entity.GPU), self.ranks.picture
+        is_named = any(one.node == node and one.trouble in NOT_WORKING for one in self.open)
         return (
             *of_beats(node, self.liveness, self.silence),
             *self.ranks.of(node),
-            *of_machine(node, self.machines, self.ranks.picture, self.ranks.second),
+            *of_machine(node, self.machines, picture, self.ranks.second, cards, is_named=is_named),
             *of_reports(node, self.told),
             *of_hearing(node, self.windows, timeout),
         )

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from paramedic.diagnosis.contract import Tier
 from paramedic.diagnosis.explanation.gates import why_not_compared
 from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import moment
+from paramedic.diagnosis.materiality import LEAST_SHARE
+from paramedic.diagnosis.recent import recent_means
 from paramedic.ingest.contract import Entity, EntityKey
 
 if TYPE_CHECKING:
@@ -18,7 +23,11 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.settings import StragglerSettings
     from paramedic.diagnosis.straggler import StragglerWatch
     from paramedic.diagnosis.trails import Trail
-    from paramedic.ingest.contract import NodeName
+    from paramedic.ingest.contract import NodeName, Window
+
+_LATELY_SECONDS = 30
+_ALIKE = 1.05
+"""Who takes so many times as long as the others takes no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,8 @@ class RankEvidence:
     picture: JobPicture
     second: int | None
     """The newest closed slot."""
+    window: Window | None = None
+    """What ranks have told that ends in it."""
 
     def of(self, node: NodeName) -> Iterator[Standing]:
         """Each rank of the node by each symptom."""
@@ -43,7 +54,7 @@ class RankEvidence:
             yield Standing(key, Tier.PATTERN, "slowness", None, None, note=note)
 
     def _of_trail(self, row: EntityKey, trail: Trail, gate: str) -> Standing:
-        notes = [self._what(trail), f"not compared now: {gate}" if gate else ""]
+        notes = [self._what(row, trail), f"not compared now: {gate}" if gate else ""]
         return Standing(
             row,
             Tier.PATTERN,
@@ -55,12 +66,31 @@ class RankEvidence:
             unit="standard deviations added up",
         )
 
-    def _what(self, trail: Trail) -> str:
+    def _what(self, row: EntityKey, trail: Trail) -> str:
+        symptom = trail.symptom
+        own, peers = trail.value, trail.peers
         if trail.score == 0:
-            return f"it {trail.symptom.wording} no longer than its peers"
-        value, peers = trail.value, trail.peers
-        measure = measure_of(trail.symptom.metric, max(value, peers))
-        words = f"{measure.text(value)} a step against {measure.text(peers)} of its peers"
+            own, peers = self._lately(row, symptom.metric)
+        if math.isnan(own) or math.isnan(peers):
+            return "it, or everybody else, has told of no such time lately"
+        measure = measure_of(symptom.metric, max(own, peers))
+        mine, theirs = f"{measure.text(own)} a step against", measure.text(peers)
+        if trail.score == 0 and own <= _ALIKE * peers:
+            return f"it {symptom.wording} no longer than its peers ({mine} {theirs})"
+        words = f"{mine} {theirs} of its peers"
+        if own - peers < LEAST_SHARE * trail.peers_step_seconds:
+            return f"{words}, which is too small a part of the whole step to matter"
         if trail.waiting > self.settings.longest_wait_deviation:
             return f"{words}; it waits for others itself, so it counts as a victim"
-        return words
+        return words if trail.score > 0 else f"{words}, of which nothing has added up yet"
+
+    def _lately(self, row: EntityKey, metric: str) -> tuple[float, float]:
+        """Of the rank, and the middle of the others, in the last half minute; NaN: not told."""
+        window = self.window
+        if window is None or metric not in window.metrics or row not in window.rows:
+            return math.nan, math.nan
+        means = recent_means(window, metric, max(1, _LATELY_SECONDS // window.slot_seconds))
+        at = window.rows.index(row)
+        others = np.delete(means, at)
+        known = others[np.isfinite(others)]
+        return float(means[at]), float(np.median(known)) if known.size else math.nan

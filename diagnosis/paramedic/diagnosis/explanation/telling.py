@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.departing import is_higher
 from paramedic.diagnosis.explanation.curves import PRESENCE
 from paramedic.diagnosis.explanation.measures import measure_of
-from paramedic.diagnosis.explanation.words import FAULTS, PHASES, SEVERITIES, TIERS, place_of
+from paramedic.diagnosis.explanation.words import (
+    FAULTS,
+    PHASES,
+    TIERS,
+    place_of,
+    severity_words,
+)
 from paramedic.ingest.contract import Entity, format_time
 
 if TYPE_CHECKING:
@@ -43,7 +49,7 @@ def lines_of_verdict(explanation: Explanation) -> Iterator[str]:
     yield from _candidates(verdict)
     yield from _considered(explanation)
     yield ""
-    yield f"severity  {verdict.severity.value}: {SEVERITIES[verdict.severity]}"
+    yield f"severity  {verdict.severity.value}: {severity_words(verdict)}"
     yield f"action    {verdict.action.recommended.value}: {verdict.action.reason}"
 
 
@@ -174,7 +180,8 @@ def _why_nothing(standings: Sequence[Standing]) -> str:
     strongest = max(standings, key=lambda one: one.share, default=None)
     if strongest is None or strongest.share == 0:
         return "no verdict about it is open: nothing speaks against it"
+    why = f": {strongest.note}" if strongest.share >= 1 and strongest.note else ""
     return (
         f"no verdict about it is open: the strongest evidence, {strongest.kind} of"
-        f" {subject_of(strongest)}, stands at {strongest.share:.0%} of what would decide"
+        f" {subject_of(strongest)}, stands at {strongest.share:.0%} of what would decide{why}"
     )

@@ -42,7 +42,7 @@ FAULTS: Mapping[Fault, str] = {
     Fault.FAILURE_RATE_RISING: "failures become more frequent",
 }
 PHASES: Mapping[Phase, str] = {
-    Phase.SYMPTOM: "still running, not yet failed",
+    Phase.SYMPTOM: "a symptom, nothing has failed yet",
     Phase.DEGRADED: "running slower",
     Phase.FAILED: "has failed",
 }
@@ -52,11 +52,30 @@ TIERS: Mapping[Tier, str] = {
     Tier.APPLICATION: "what the training job itself reports",
     Tier.KNOWN_ERROR: "an error that was reported, which is hard evidence",
 }
-SEVERITIES: Mapping[Severity, str] = {
-    Severity.P0: "the job cannot go on: somebody should answer within 5 minutes",
-    Severity.P1: "one machine is failing: somebody should answer within 30 minutes",
-    Severity.P2: "a trend, or nothing that is failing yet: in working hours",
+ANSWERS: Mapping[Severity, str] = {
+    Severity.P0: "somebody should answer within 5 minutes",
+    Severity.P1: "somebody should answer within 30 minutes",
+    Severity.P2: "in working hours",
 }
+
+
+def severity_words(verdict: Verdict) -> str:
+    """What the severity means here, and no more than the rest of the verdict says."""
+    return f"{_gravity(verdict)}: {ANSWERS[verdict.severity]}"
+
+
+def _gravity(verdict: Verdict) -> str:
+    match verdict.severity:
+        case Severity.P2:
+            return "a trend, or nothing that is failing yet"
+        case Severity.P1:
+            if verdict.scope is Scope.JOB:
+                return "the training is in trouble"
+            return f"one machine {'has failed' if verdict.phase is Phase.FAILED else 'is failing'}"
+        case Severity.P0:
+            if verdict.phase is Phase.FAILED:
+                return "the job cannot go on"
+            return "the job stands or has lost half of its speed, or several machines are failing"
 
 
 def place_of(verdict: Verdict) -> str:
