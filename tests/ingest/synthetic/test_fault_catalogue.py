@@ -100,6 +100,17 @@ def test_instances_of_a_kind_differ_in_what_they_show(kind: str) -> None:
     assert frozenset() not in shown
 
 
+@pytest.mark.parametrize("kind", ["cuda_execution_error", "machine_unreachable", "host_contention"])
+def test_what_any_program_does_to_a_host_is_no_fault_alone(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    drawn = [draw_symptoms(FAULTS[kind], 0.7, Loudness.HIDDEN, rng) for _ in range(200)]
+    alone = {one.effect for some in drawn if len(some) == 1 for one in some}
+    together = {one.effect for some in drawn for one in some}
+    assert alone
+    assert not alone & {"restless_kernel", "foreign_writing"}
+    assert together & {"restless_kernel", "foreign_writing"}
+
+
 def test_what_nearly_names_a_fault_is_shown_by_some_and_never_by_a_hidden_one() -> None:
     rng, kind = np.random.default_rng(1), FAULTS["gpu_card_drop"]
 

@@ -19,9 +19,11 @@ _FEW_RATIO = 0.45
 """Of those that show several, how many stop at each next one; the others show more."""
 _NARROW = frozenset({
     "corrected_errors", "hot_memory", "scrubbing", "leaking_card", "leaking_memory",
-    "restless_kernel", "pcie_replays", "narrow_pcie", "nvlink_errors", "symbol_errors",
-    "slow_reading", "slow_writing", "narrow_nic", "foreign_writing",
+    "pcie_replays", "narrow_pcie", "nvlink_errors", "symbol_errors", "slow_reading",
+    "slow_writing", "narrow_nic",
 })  # fmt: skip
+_NO_FAULT_ALONE = frozenset({"restless_kernel", "foreign_writing"})
+"""What any program on a host does, and slows nobody."""
 _FLAG_RATIO = {Loudness.LOUD: 0.3, Loudness.QUIET: 0.08, Loudness.HIDDEN: 0.0}
 _AT_ONCE_RATIO = 0.25
 _TORN_DOWN_RATIO = 0.5
@@ -66,7 +68,8 @@ def draw_symptoms(
 def _chosen(names: list[str], rng: np.random.Generator) -> list[str]:
     if rng.random() < _ALONE_RATIO:
         narrow = [name for name in names if name in _NARROW]
-        among = narrow if narrow and rng.random() < _NARROW_RATIO else names
+        faults = [name for name in names if name not in _NO_FAULT_ALONE]
+        among = narrow if narrow and rng.random() < _NARROW_RATIO else faults
         return [among[int(rng.integers(len(among)))]]
     number = min(len(names), 1 + int(rng.geometric(_FEW_RATIO)))
     return [names[at] for at in sorted(rng.permutation(len(names))[:number].tolist())]
