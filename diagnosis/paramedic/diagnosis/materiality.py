@@ -82,8 +82,8 @@ def _differences(
 ) -> dict[str, float]:
     """Of the means since evidence began, of telling metrics, as shares of the peers' level."""
     slots = max(1, max(departure.seconds, _FEWEST_SECONDS) // window.slot_seconds)
-    own, node = window.rows.index(departure.row), departure.node
-    peers = [at for at, row in enumerate(window.rows) if row.node != node]
+    own = window.rows.index(departure.row)
+    peers = np.array([row.node != departure.node for row in window.rows], np.bool_)
     least = _TELLING_SHARE * max(departure.weights.values(), default=0.0)
     return {
         metric: _mean_difference(
@@ -97,7 +97,9 @@ def _differences(
     }  # fmt: skip
 
 
-def _mean_difference(means: NDArray[np.float64], own: int, peers: list[int], least: float) -> float:
+def _mean_difference(
+    means: NDArray[np.float64], own: int, peers: NDArray[np.bool_], least: float
+) -> float:
     """As a share of the peers' level; infinite where they do nothing of the kind."""
     mine, others = means[own], means[peers]
     usual = float(median_over_time(others)) if np.isfinite(others).any() else np.nan

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def recent_means(window: Window, metric: str, slots: int) -> NDArray[np.float64]:
     """Of each row over so many newest slots; NaN where nothing was observed."""
     at = window.metrics.index(metric)
-    seen = window.observed[:, at, -slots:]
-    values = np.where(seen, window.values[:, at, -slots:], 0.0).astype(np.float64)
+    seen, values = window.observed[:, at, -slots:], window.values[:, at, -slots:]
     count: NDArray[np.float64] | int = seen.shape[1]
     if not seen.all():
+        values = np.where(seen, values, 0.0)
         known = np.count_nonzero(seen, axis=1)
         count = np.where(known > 0, known, np.nan)
-    means: NDArray[np.float64] = values.sum(axis=1) / count
+    means: NDArray[np.float64] = values.astype(np.float64).sum(axis=1) / count
     return means

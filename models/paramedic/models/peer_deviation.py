@@ -22,7 +22,7 @@ from paramedic.models.leave_one_out import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from paramedic.ingest.contract import Window
+    from paramedic.ingest.contract import Entity, Window
 
     Cells = NDArray[np.float64]
 
@@ -90,15 +90,15 @@ class PeerDeviation:
     Where all that is known is a few slots of lately, the widest stands for a row's usual spread,
     and all that could be a steady difference is taken off.
 
-    It keeps the levels of the last window, of which the next one has most slots; what they are
-    does not depend on what is kept.
+    It keeps the levels of the last window of each kind, of which the next one has most slots; what
+    they are does not depend on what is kept.
     """
 
     name = "peer_deviation"
 
     def __init__(self, config: PeerDeviationConfig) -> None:
         self.config = config
-        self._last: _Levels | None = None
+        self._last: dict[Entity, _Levels] = {}
 
     def score(self, window: Window) -> AnomalyScores:
         """Deviations of the newest slot; NaN where the row or its peers were not observed."""
@@ -126,7 +126,7 @@ class PeerDeviation:
         numbers = observed + window.first_second // window.slot_seconds
         values = _values(window, observed)
         levels, is_new = np.empty_like(values), np.ones(len(values), np.bool_)
-        last = self._last
+        last = self._last.get(window.entity)
         if last is not None and last.values.shape[1:] == values.shape[1:]:
             _, *places = np.intersect1d(
                 numbers, last.numbers, assume_unique=True, return_indices=True
@@ -137,8 +137,8 @@ class PeerDeviation:
             is_other = last.values[there].view(np.int64) != values[here].view(np.int64)
             is_new[here] = is_other.any(axis=(1, 2))
         levels[is_new] = leave_one_out_median(values[is_new])
-        self._last = _Levels(numbers, values, levels)
-        return self._last
+        known = self._last[window.entity] = _Levels(numbers, values, levels)
+        return known
 
     def _deviation(self, known: _Levels, recent: int) -> Cells:
         """Of the newest slot, in which there is something, (metric, row).

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from paramedic.diagnosis.family.comparing import Compared, means, median
@@ -56,3 +59,23 @@ def test_what_nobody_has_seen_has_no_mean_and_a_middle_of_zero() -> None:
     nothing = np.full((3, 2, 4), np.nan)
     assert np.isnan(means(nothing)).all()
     assert median(means(nothing)).tolist() == [0.0, 0.0]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.floats(0.0, 1.0))
+def test_the_middle_and_the_noise_are_those_of_what_was_seen(
+    seed: int, rows: int, hole_share: float
+) -> None:
+    random = np.random.default_rng(seed)
+    amounts = random.normal(size=(rows, 3))
+    amounts[:, 1:][random.random((rows, 2)) < hole_share] = np.nan
+    known = ~np.isnan(amounts).all(axis=0)
+    middle, found = np.nanmedian(amounts[:, known], axis=0), median(amounts)
+    assert found[known].tolist() == middle.tolist()
+    assert not found[~known].any()
+    away = np.abs(amounts[:, known] - middle)
+    spread = np.fmax(
+        1.4826 * np.nanmedian(away, axis=0), 0.6080 * np.nanquantile(away, 0.9, axis=0)
+    )
+    noise = Compared.of(amounts, np.ones(rows, np.bool_), np.zeros(3)).noise
+    assert noise[known] == pytest.approx(spread)
+    assert not noise[~known].any()

@@ -163,6 +163,8 @@ def test_a_job_without_steps_has_stopped() -> None:
     windows = job()
     windows[Entity.RANK].values[:, 0, SLOTS] = float(ONSET)
     assert of_second_node(windows).has_stopped
+    windows[Entity.RANK].values[:1, 0, ONSET + 30 :] = np.arange(30.0)
+    assert not of_second_node(windows).has_stopped, "one has begun anew, and makes steps"
 
 
 def test_the_accused_card_is_looked_at_and_not_a_louder_one() -> None:

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.models.leave_one_out import median_over_time
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
+_RARE = 0.9
 _OF_MIDDLE, _OF_RARE = 1.4826, 0.6080
 """From the middle and the ninth tenth of distances to a standard deviation, as a normal's are."""
 _SURER = 0.5
@@ -59,22 +62,25 @@ class Compared:
 
 def means(values: NDArray[np.floating]) -> Floats:
     """Over slots, of (rows, metrics, slots); NaN where nothing, or only a glimpse, was seen."""
+    found: Floats
     seen = ~np.isnan(values)
+    if seen.shape[2] and seen.all():
+        found = values.sum(axis=2, dtype=np.float64) / seen.shape[2]
+        return found
     total = np.where(seen, values, 0.0).sum(axis=2, dtype=np.float64)
     number = seen.sum(axis=2)
     usual = np.median(number, axis=0) if len(number) else number
     is_enough = (number > 0) & (number >= _SEEN_SHARE * usual)
-    found: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=is_enough)
+    found = np.divide(total, number, out=np.full(total.shape, np.nan), where=is_enough)
     return found
 
 
 def median(values: Floats) -> Floats:
     """Over rows; zero where nothing was seen."""
-    known = ~np.isnan(values).all(axis=0)
-    middle = np.zeros(values.shape[1])
-    if known.any():
-        middle[known] = np.nanmedian(values[:, known], axis=0)
-    return middle
+    if not len(values):
+        return np.zeros(values.shape[1])
+    middle = median_over_time(np.ascontiguousarray(values.T))
+    return np.where(np.isnan(middle), 0.0, middle)
 
 
 def _spread(distances: Floats) -> Floats:
@@ -83,8 +89,11 @@ def _spread(distances: Floats) -> Floats:
     Traffic and disks come in bursts: most peers hardly change while some do.
     """
     usual, rare = median(distances), np.zeros(distances.shape[1])
-    known = ~np.isnan(distances).all(axis=0)
-    if known.any():
-        rare[known] = np.nanquantile(distances[:, known], 0.9, axis=0)
+    unknown = np.isnan(distances)
+    is_whole, is_holed = ~unknown.any(axis=0), unknown.any(axis=0) & ~unknown.all(axis=0)
+    if len(distances) and is_whole.any():
+        rare[is_whole] = np.quantile(distances[:, is_whole], _RARE, axis=0)
+    if is_holed.any():
+        rare[is_holed] = np.nanquantile(distances[:, is_holed], _RARE, axis=0)
     spread: Floats = np.fmax(_OF_MIDDLE * usual, _OF_RARE * rare)
     return spread

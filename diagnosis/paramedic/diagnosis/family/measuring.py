@@ -293,9 +293,9 @@ def _has_stopped(windows: Mapping[Entity, Window], stretch: Stretch) -> bool:
     if window is None or "step" not in window.metrics:
         return False
     steps = window.values[:, window.metrics.index("step")]
-    new, past = (_growths(steps[:, part]) for part in (stretch.new(window), stretch.past(window)))
-    return new == 0.0 and past > 0.0
+    return _rises(steps[:, stretch.past(window)]) and not _rises(steps[:, stretch.new(window)])
 
 
-def _growths(steps: NDArray[np.floating]) -> float:
-    return max((_growth(row) for row in steps), default=0.0)
+def _rises(steps: NDArray[np.floating]) -> bool:
+    """Whether any row is ever higher than it was before."""
+    return bool((steps > np.fmin.accumulate(steps, axis=1)).any())
