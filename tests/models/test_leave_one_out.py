@@ -34,6 +34,13 @@ def test_each_entry_gets_the_median_of_the_others(
     np.testing.assert_allclose(leave_one_out_median(rows), expected, rtol=1e-12, atol=1e-9)
 
 
+@pytest.mark.parametrize("entries", [1023, 1024, 1025, 1026])
+def test_of_many_entries_the_others_have_the_same_median_however_it_is_found(entries: int) -> None:
+    row = np.random.default_rng(entries).permutation(entries).astype(np.float64)
+    expected = [_slowly(row, at) for at in range(0, entries, 97)]
+    assert leave_one_out_median(row)[::97].tolist() == expected
+
+
 @given(_ROWS)
 def test_the_median_over_time_passes_over_holes(
     rows: np.ndarray[tuple[int, int], np.dtype[np.float64]],

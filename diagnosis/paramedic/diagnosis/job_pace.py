@@ -52,9 +52,12 @@ class JobPace:
     _seconds: deque[int] = field(default_factory=lambda: deque(maxlen=_SLOTS_KEPT))
     _levels: deque[float] = field(default_factory=lambda: deque(maxlen=_SLOTS_KEPT))
     _metric: str = ""
+    _shares: dict[int, float | None] = field(default_factory=dict)
+    """What has been lost since a moment, as it was asked about the newest slot."""
 
     def look(self, gpus: Window) -> None:
         """Take the newest slot in."""
+        self._shares.clear()
         metric = next((one for one in _WORK if one in gpus.metrics), "")
         if metric != self._metric:
             self._seconds.clear()
@@ -87,6 +90,11 @@ class JobPace:
         Zero where the difference may be chance, or came later than the moment, and for a job that
         hardly works at all: it pauses, to save its state or to look how good it is.
         """
+        if since not in self._shares:
+            self._shares[since] = self._lost_share(since)
+        return self._shares[since]
+
+    def _lost_share(self, since: int) -> float | None:
         seconds, levels = np.array(self._seconds), np.array(self._levels)
         is_before = seconds < since - _AROUND_SECONDS
         before = levels[is_before & (seconds >= since - _BEFORE_SECONDS)]

@@ -215,6 +215,8 @@ class StragglerWatch:
         limit = self._settings.largest_deviation
         self._noise.add(lane, self._places[here], np.clip(deviation, -limit, limit))
         wander = self._noise.wander_of_others(lane, self._places[there])
+        if here.size == there.size:
+            return wander
         return wander[np.isin(there, here, assume_unique=True)]
 
     def _levels(self, wander: NDArray[np.float64], ranks: int) -> NDArray[np.float64]:

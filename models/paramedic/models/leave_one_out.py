@@ -16,6 +16,8 @@ TO_STANDARD_DEVIATION = 1.4826
 """From the median of absolute deviations, for normal noise."""
 _FEWEST_OTHERS = 2
 """With a single other row nobody can say which of the two is odd."""
+_FEW = 1024
+"""So many are put in order sooner than they are parted."""
 
 
 def leave_one_out_median(values: NDArray[_Real]) -> NDArray[_Real]:
@@ -45,17 +47,28 @@ def _median_of_complete(values: NDArray[_Real]) -> NDArray[_Real]:
     others = values.shape[-1] - 1
     if others < _FEWEST_OTHERS:
         return np.full_like(values, np.nan)
-    at = (others - 1) // 2 + 1
-    parted: NDArray[_Real] = np.partition(values, at, axis=-1)
-    first, second = parted[:, :at].max(axis=-1, keepdims=True), parted[:, at, None]
+    first, second, third = _around(values, (others - 1) // 2 + 1)
     low: NDArray[_Real] = np.where(values <= first, second, first)
     if others % 2:
         return low
-    third = parted[:, at + 1 :].min(axis=-1, keepdims=True)
     high: NDArray[_Real] = np.where(values <= second, third, second)
     np.add(low, high, out=high)
     np.divide(high, 2, out=high)
     return high
+
+
+def _around(
+    values: NDArray[_Real], at: int
+) -> tuple[NDArray[_Real], NDArray[_Real], NDArray[_Real]]:
+    """The entries before this place of each line's order, at it and after it."""
+    entries = values.shape[-1]
+    if entries <= _FEW:
+        ordered: NDArray[_Real] = np.sort(values, axis=-1)
+        return ordered[:, at - 1, None], ordered[:, at, None], ordered[:, at + 1, None]
+    parted: NDArray[_Real] = np.partition(values, at, axis=-1)
+    before = parted[:, :at].max(axis=-1, keepdims=True)
+    after = parted[:, at + 1 :].min(axis=-1, keepdims=True)
+    return before, parted[:, at, None], after
 
 
 def _median_of_holed(values: NDArray[_Real]) -> NDArray[_Real]:

@@ -202,7 +202,7 @@ def _median_of_enough(by_row: Cells, fewest: int) -> Cells:
 
 def _values(window: Window, slots: NDArray[np.intp]) -> Cells:
     """(slot, metric, row), as they lie in memory; NaN where nothing usable was observed."""
-    values = window.values.T[slots].astype(np.float64, order="C")
+    values = window.values.T[slots].astype(np.float64, order="C", copy=False)
     there = np.isfinite(values) & window.observed.T[slots]
     if not there.all():
         values[~there] = np.nan

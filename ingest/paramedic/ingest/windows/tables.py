@@ -45,7 +45,8 @@ def _unpacked(columns: PackedColumns, rows: int) -> NDArray[np.floating[Any]]:
     return np.concatenate([np.zeros((0, rows), np.float32), *blocks])
 
 
-def _stacked(table: Table) -> NDArray[np.float64]:
+def _stacked(table: Table) -> NDArray[np.floating[Any]]:
+    """As precise as the columns are."""
     rows = len(table.nodes)
     for metric, column in table.columns.items():
         if len(column) != rows:
@@ -53,4 +54,5 @@ def _stacked(table: Table) -> NDArray[np.float64]:
                 f"{table.entity} table: column {metric!r} has {len(column)} values for {rows}"
                 " rows; every row needs one, NaN where nothing was observed"
             )
-    return np.array(list(table.columns.values()), np.float64).reshape(len(table.columns), rows)
+    values = np.array(list(table.columns.values())).reshape(len(table.columns), rows)
+    return values if values.dtype.kind == "f" else values.astype(np.float64)

@@ -292,6 +292,8 @@ def _by_node(
     cells: NDArray[np.intp], rows: int, lines: int, nodes: NDArray[np.intp]
 ) -> NDArray[np.intp]:
     """How many of the cells each line has, where the node with most of them counts once."""
+    if not cells.size:
+        return np.zeros(lines, np.intp)
     width = int(nodes.max(initial=0)) + 1
     of_node = np.bincount(cells // rows * width + nodes[cells % rows], minlength=lines * width)
     counts = of_node.reshape(lines, width)
