@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from paramedic.api.wiring.errors import PreflightError
 from paramedic.api.wiring.service_commands import INTERPRETER, Services
 from paramedic.api.wiring.source_request import SourceRequest
 from paramedic.ingest.contract import JobName, Message, Topic
+from paramedic.ingest.folder_lock import FolderInUseError, alone_in
 from paramedic.ingest.recordings.capturing import Capture
 from paramedic.ingest.recordings.errors import RecordingExistsError
 from paramedic.ingest.recordings.shelves import JobShelf
@@ -50,6 +52,16 @@ def test_a_silent_bus_leaves_no_recording_and_says_so(
         "paramedic: no telemetry was heard: there is no recording",
     ]
     assert list((tmp_path / "r").iterdir()) == []
+
+
+@pytest.mark.parametrize("ring", [None, RingWanted(1.0, 10.0)])
+def test_two_captures_do_not_write_into_one_folder(tmp_path: Path, ring: RingWanted | None) -> None:
+    wanted = request(tmp_path / "r", ring=ring)
+    with (
+        alone_in(tmp_path / "r", "a capture"),
+        pytest.raises(FolderInUseError, match=f"in use: a capture of process {os.getpid()} is at"),
+    ):
+        capture(wanted, io.StringIO(), io.StringIO())
 
 
 def test_a_job_that_nobody_heard_of_is_told_with_those_that_were_there(tmp_path: Path) -> None:

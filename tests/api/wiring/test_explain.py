@@ -147,6 +147,14 @@ def test_a_figure_that_cannot_be_written_is_one_line(place: Path, told: Verdict)
     assert "cannot be written (No such file or directory), and nothing of it is left: name" in err
 
 
+def test_a_place_for_the_figure_is_looked_for_before_a_replay(place: Path) -> None:
+    (place / "folder.svg").mkdir(exist_ok=True)
+    for figure, why in (("nowhere/f.svg", "No such file"), ("folder.svg", "Is a directory")):
+        code, _out, err = called(place, UNKNOWN, "--recording", "r", "--figure", figure)
+        assert code == 2
+        assert err.startswith(f"paramedic: --figure {place / figure} cannot be written ({why}")
+
+
 def test_settings_move_what_would_decide(place: Path) -> None:
     def level(*settings: str) -> float:
         asked = ("--recording", "r", "--format", "json", *settings)

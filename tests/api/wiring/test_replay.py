@@ -100,6 +100,16 @@ def replayed(folder: Path, speed: float = math.inf, watch: Watch | None = None) 
     return out.getvalue()
 
 
+def test_a_recording_in_which_nothing_can_be_judged_says_so_in_one_line(tmp_path: Path) -> None:
+    alone = recorded(tmp_path / "r", Scene(ranks=1, seconds=25), [job_state("training", 0)])
+    out, err = io.StringIO(), io.StringIO()
+    assert replay(ReplayRequest(alone), Settings(), out, err, Watch().time()) == 0
+    why = "nothing could be judged: only node-0000 tells anything, so that it has no peers"
+    assert out.getvalue() == ""
+    assert err.getvalue().splitlines()[0] == f"paramedic: {why}"
+    assert err.getvalue().count("judged") == 1
+
+
 def lines_of(verdicts: Sequence[Verdict]) -> str:
     return "".join(f"{verdict.to_json().decode()}\n" for verdict in verdicts)
 

@@ -131,6 +131,12 @@ def test_labels_that_cannot_be_read_end_it_before_anything_is_learnt(place: Path
         train(request(place), io.StringIO(), io.StringIO(), Learner(AssertionError()))
 
 
+def test_a_folder_for_logs_is_tried_before_anything_is_read(place: Path) -> None:
+    (place / "logs").write_text("")
+    with pytest.raises(InputError, match=r"--logs .*logs cannot be written .File exists.: name"):
+        trained(replace(request(place, "nosuch"), logs=place / "logs"), Learner())
+
+
 def test_two_trainings_write_the_same_bytes(place: Path) -> None:
     one, other = request(place), replace(request(place), out=place / "again")
     for asked in (one, other):

@@ -18,8 +18,10 @@ from paramedic.api.demo.screen import open_screen
 from paramedic.api.demo.script import find_script
 from paramedic.api.demo.summary import Ending, broken_promises, summarise
 from paramedic.api.demo.watched_run import JOB, LOSSES, Watched, watch_run
+from paramedic.api.wiring.bus import check_bus
+from paramedic.api.wiring.known_errors import known_errors_in
 from paramedic.api.wiring.narration import Line, Theme
-from paramedic.api.wiring.run_folder import require_unused
+from paramedic.api.wiring.run_folder import require_usable
 from paramedic.api.wiring.stored_job import goodput_of
 
 if TYPE_CHECKING:
@@ -33,11 +35,11 @@ _DID_NOT_HOLD = 1
 def demo(request: DemoRequest, form: str, stdout: TextIO, stderr: TextIO) -> int:
     """Run the demo; 0 when everything held, 1 with the reasons when something did not.
 
-    Raises DemoError when there is nothing to show.
+    Raises DemoError when there is nothing to show, and PreflightError, BusError or ApiError, before
+    anything is started, when the run that is watched could not be.
     """
-    if request.run_folder is not None:
-        require_unused(request.folder / request.run_folder)
     script = find_script(request.script, Path(__file__), Path(sys.prefix))
+    require_a_run(request)
     screen = open_screen(stderr)
     home = Path(tempfile.mkdtemp(prefix="paramedic-demo-"))
     # What libraries log has no place between the lines of the timeline.
@@ -54,6 +56,18 @@ def demo(request: DemoRequest, form: str, stdout: TextIO, stderr: TextIO) -> int
         screen.close()
         _tidy(home, stderr, keep=request.keep or not held)
     return _HELD if held else _DID_NOT_HOLD
+
+
+def require_a_run(request: DemoRequest) -> None:
+    """Find out what the watched run would find out when the reference run has taken its minutes."""
+    from paramedic.api.rest.loopback import loopback_socket
+
+    settings = request.settings
+    check_bus(settings, request.environment)
+    known_errors_in(settings)
+    loopback_socket(settings.api.host, settings.api.port).close()
+    if request.run_folder is not None:
+        require_usable(request.folder / request.run_folder)
 
 
 def _reference(request: DemoRequest, script: Path, screen: Screen) -> Curve | None:

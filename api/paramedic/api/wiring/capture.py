@@ -20,6 +20,7 @@ from paramedic.api.wiring.telling import say, tell
 from paramedic.api.wiring.writable import make_writable
 from paramedic.ingest.agent.clock import SystemClock
 from paramedic.ingest.contract import IngestError, JobName
+from paramedic.ingest.folder_lock import alone_in
 from paramedic.ingest.recordings.capturing import Capture, CaptureConfig, CapturePorts, run
 from paramedic.ingest.recordings.description import JOB_FILE
 from paramedic.ingest.recordings.errors import RecordingExistsError
@@ -84,10 +85,16 @@ def capture(request: CaptureRequest, stdout: TextIO, stderr: TextIO) -> int:
     """Record until asked to end, or until the seconds are over.
 
     Returns 1 when there is no recording, or when something is missing from it. Raises
-    PreflightError, BusError, CollectError or RecordingError when something cannot work.
+    PreflightError, BusError, CollectError or RecordingError when something cannot work, and
+    FolderInUseError while another capture records to this folder.
     """
-    say_line = partial(say, stderr)
     _require_writable(request)
+    with alone_in(request.out, "a capture"):
+        return _capture(request, stdout, stderr)
+
+
+def _capture(request: CaptureRequest, stdout: TextIO, stderr: TextIO) -> int:
+    say_line = partial(say, stderr)
     shelf = _shelf(request, say_line)
     with stop_on_signals() as stop, _telemetry(request, stop, say_line) as (bus, settle):
         since = -math.inf if request.bus_address is None else time.time() - _JUST_NOW_SECONDS

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.errors import InputError
-from paramedic.api.wiring.explain_figure import draw_figure
+from paramedic.api.wiring.explain_figure import draw_figure, require_place
 from paramedic.api.wiring.explain_telemetry import Excerpt, telemetry_of
 from paramedic.api.wiring.explain_verdicts import apart_from, ids_of, life_in_file, verdict_at
 from paramedic.api.wiring.replay import SYSTEM_TIME, detector_of, judged, played
@@ -69,7 +69,9 @@ class _Replay:
 def explain_verdict(
     request: ExplainRequest, settings: Settings, stdout: TextIO, stderr: TextIO
 ) -> int:
-    """Say why a verdict was given. Raises InputError or RecordingError."""
+    """Say why a verdict was given. Raises PreflightError, InputError or RecordingError."""
+    if request.figure is not None:
+        require_place(request.figure)
     life = _given(request)
     if request.recording is None:
         return _show(Explanation(life), request, stdout, stderr)

@@ -7,8 +7,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from paramedic.api.wiring.errors import OutputError
+from paramedic.api.wiring.errors import OutputError, PreflightError
 from paramedic.api.wiring.telling import say
+from paramedic.api.wiring.writable import try_place_of
 from paramedic.diagnosis.explanation.curves import CurveReader
 from paramedic.diagnosis.explanation.depicting import depiction_of
 from paramedic.ingest.contract import TelemetryBatch
@@ -17,6 +18,17 @@ from paramedic.ingest.drafts import reason_of, remedy_for, write_bytes
 if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Verdict
     from paramedic.ingest.recordings.reading import Recording
+
+
+def require_place(path: Path) -> None:
+    """Before a replay that may take minutes. Raises PreflightError where nothing can be drawn."""
+    try:
+        try_place_of(path)
+    except OSError as error:
+        raise PreflightError(
+            f"--figure {path} cannot be written ({reason_of(error)}):"
+            f" {remedy_for(error, 'name another file')}"
+        ) from error
 
 
 def draw_figure(path: Path, verdict: Verdict, recording: Recording, stderr: TextIO) -> None:

@@ -15,7 +15,9 @@ from paramedic.api.wiring.flight_recorder import dumps_as_moments, merged
 from paramedic.api.wiring.telling import say, tell
 from paramedic.api.wiring.translation import diagnose_config
 from paramedic.api.wiring.wording import counted
+from paramedic.diagnosis.explanation.judgeable import Judgeable
 from paramedic.diagnosis.ordering import StreamTime
+from paramedic.ingest.catalogue.catalogue import shipped_catalogue
 from paramedic.ingest.contract import Event, format_time
 from paramedic.ingest.recordings.introducing import introduced
 from paramedic.ingest.recordings.moment import MICROSECONDS, Moment
@@ -71,12 +73,30 @@ def replay(
     show = _as_table(stderr) if request.as_table else lambda one: tell(stdout, _as_line(one))
     begun, verdicts = clock.clock(), 0
     given = dumps_as_moments(request.flight_recorder, recording)
-    for verdict in judged(detector, played(recording, request.speed, stderr, clock, given)):
+    seen = Judgeable(shipped_catalogue().metrics, _settle_seconds(settings))
+    moments = looked_at(played(recording, request.speed, stderr, clock, given), seen)
+    for verdict in judged(detector, moments):
         show(verdict)
         verdicts += 1
     taken = clock.clock() - begun
+    if not verdicts and (why := seen.why_nothing(detector.rows_late)):
+        say(stderr, f"nothing could be judged: {why}")
     say(stderr, _summary(recording, verdicts, taken))
     return 0
+
+
+def looked_at(moments: Iterable[Moment], seen: Judgeable) -> Iterator[Moment]:
+    """The moments, of which somebody else takes note."""
+    for moment in moments:
+        if not isinstance(moment.fact, Event):
+            seen.see(moment.fact)
+        yield moment
+
+
+def _settle_seconds(settings: Settings) -> int:
+    """How long the youngest job that is judged at all is not."""
+    detector = diagnose_config(settings).detector
+    return min(detector.straggler.settle_seconds, detector.departure.settle_seconds)
 
 
 def opened(folder: Path, stderr: TextIO) -> Recording:

@@ -76,17 +76,25 @@ def create_run_folder(asked_for: Path | None, runs_folder: Path, job: str, now: 
     Raises PreflightError when it cannot be written or holds another run.
     """
     folder = asked_for if asked_for is not None else runs_folder / f"{job}-{now:%Y%m%d-%H%M%S-%f}"
+    require_usable(folder, ("logs", "checkpoints"))
+    return folder.resolve()
+
+
+def require_usable(folder: Path, parts: Sequence[str] = ()) -> None:
+    """Make the folder of a run, with these parts.
+
+    Raises PreflightError when it cannot be written or holds another run.
+    """
     try:
         make_writable(folder)
-        for part in (folder / "logs", folder / "checkpoints"):
-            part.mkdir(exist_ok=True)
+        for part in parts:
+            (folder / part).mkdir(exist_ok=True)
     except OSError as error:
         raise PreflightError(
             f"run folder {folder} cannot be written ({error.strerror}): name another with "
             "--run-folder"
         ) from error
     require_unused(folder)
-    return folder.resolve()
 
 
 def require_unused(folder: Path) -> None:

@@ -17,7 +17,9 @@ from paramedic.api.wiring.labelled_scores import labelled_scores
 from paramedic.api.wiring.telling import say, tell
 from paramedic.api.wiring.training_folder import begin_training, require_wanted, training_folder
 from paramedic.api.wiring.wording import counted
+from paramedic.api.wiring.writable import make_writable
 from paramedic.ingest.contract import format_time
+from paramedic.ingest.drafts import reason_of, remedy_for
 from paramedic.ingest.folder_lock import alone_in
 from paramedic.models.histories.errors import LabelError
 from paramedic.models.histories.labelled import LabelledHistory, read_labelled
@@ -97,6 +99,7 @@ def _train(
     if request.out.exists():
         raise ModelWriteError(f"{request.out} is there already: name another folder")
     require_wanted(request.out, resume=request.resume)
+    _require_logs(request.logs)
     seen = _read(request, stderr)
     manifest = manifest_of_training(
         request.name,
@@ -111,6 +114,18 @@ def _train(
     tell(stdout, json.dumps(_result(request, kept, seconds)) + "\n")
     say(stderr, f"{request.out} is a model; paramedic models promote {request.out} puts it in use")
     return 0
+
+
+def _require_logs(folder: Path | None) -> None:
+    """Before anything is read. Raises InputError where losses cannot be logged."""
+    try:
+        if folder is not None:
+            make_writable(folder)
+    except OSError as error:
+        raise InputError(
+            f"--logs {folder} cannot be written ({reason_of(error)}):"
+            f" {remedy_for(error, 'name another folder')}"
+        ) from error
 
 
 def _read(request: TrainRequest, stderr: TextIO) -> list[LabelledHistory]:
