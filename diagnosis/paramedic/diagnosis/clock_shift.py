@@ -48,11 +48,12 @@ def is_shifted(window: Window, row: int, peers: list[int], metrics: list[int], s
     if not telling_time.any():
         return False
     own, level = (one[telling_time] / swing[telling_time, None] for one in (own, level))
+    apart = np.abs(own - level)
     shifts = range(-farthest, farthest + 1)
-    return any(_explains(own, level, shift, shown) for shift in shifts if shift)
+    return any(_explains(own, level, apart, shift, shown) for shift in shifts if shift)
 
 
-def _explains(own: Cells, level: Cells, shift: int, shown: int) -> bool:
+def _explains(own: Cells, level: Cells, apart: Cells, shift: int, shown: int) -> bool:
     """Whether much less is left of the newest differences when the row is moved by the shift.
 
     Above zero: the row shows what its peers show so many slots later.
@@ -61,8 +62,8 @@ def _explains(own: Cells, level: Cells, shift: int, shown: int) -> bool:
     first = max(own.shape[1] - shown, -shift, 0)
     if last - first < _FEWEST_SLOTS:
         first = max(last - _FEWEST_SLOTS, -shift, 0)
-    still = _apart(own[:, first:last], level[:, first:last])
-    moved = _apart(own[:, first:last], level[:, first + shift : last + shift])
+    still = _mean(apart[:, first:last])
+    moved = _mean(np.abs(own[:, first:last] - level[:, first + shift : last + shift]))
     return bool(moved < _EXPLAINED * still)
 
 
@@ -83,8 +84,7 @@ def _part(window: Window, rows: list[int], metrics: list[int], slots: int) -> Ce
     return values
 
 
-def _apart(own: Cells, level: Cells) -> float:
-    """The mean difference; infinite where nothing can be compared."""
-    apart = np.abs(own - level)
+def _mean(apart: Cells) -> float:
+    """Of the differences that are known; infinite where nothing can be compared."""
     known = apart[~np.isnan(apart)]
     return float(known.mean()) if known.size else np.inf
