@@ -7,6 +7,7 @@ import pytest
 from paramedic.diagnosis.contract import Evidence
 from paramedic.diagnosis.departing import is_higher
 from paramedic.diagnosis.finding import moment
+from paramedic.diagnosis.telling_apart import sets_apart
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,24 @@ def test_what_is_higher_is_told_by_the_numbers_and_without_them_by_the_deviation
 ) -> None:
     evidence = Evidence("gpu_power_watts", value, peers, deviation, moment(0))
     assert is_higher(evidence) is higher
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "peers", "deviation", "is_told"),
+    [
+        ("gpu_tensor_active_ratio", 0.21, 0.36, -9.8, True),
+        ("gpu_sm_active_ratio", 0.76, 0.75, 3.8, False),
+        ("gpu_fp16_active_ratio", 0.0163, 0.0168, 13.8, False),
+        ("rdma_rx_bytes_per_second", 4.56e9, 4.60e9, -9.4, False),
+        ("gpu_sm_clock_hertz", 1.93e9, 1.98e9, -20.0, True),
+        ("gpu_sm_clock_hertz", 1.97e9, 1.98e9, -20.0, False),
+        ("gpu_memory_temperature_celsius", 74.7, 72.7, 3.4, True),
+        ("gpu_pcie_replays_per_second", 0.0, 0.0, 4.0, False),
+        ("gpu_power_watts", None, 400.0, -5.0, True),
+        ("gpu_power_watts", 0.0, 0.0, 5.0, False),
+    ],
+)
+def test_only_what_really_sets_a_machine_apart_is_told(
+    metric: str, value: float | None, peers: float, deviation: float, *, is_told: bool
+) -> None:
+    assert sets_apart(Evidence(metric, value, peers, deviation, moment(0))) is is_told

@@ -46,6 +46,23 @@ def told(*findings: Finding, left: float = math.nan) -> list[Severity]:
     return [verdict.severity for one in findings for verdict in docket.report(one)]
 
 
+@pytest.mark.parametrize(("others", "severity"), [((), P1), ((2,), P0)])
+def test_what_was_a_trend_is_one_no_longer_when_it_has_failed(
+    others: tuple[int, ...], severity: Severity
+) -> None:
+    docket = Docket(JobName("llama"))
+    trend = replace(accused(1), is_trend=True)
+    (fired,) = docket.report(trend)
+    for node in others:
+        docket.report(accused(node))
+    known = docket.amend(trend.subject, moment(START + 60), "it has ended", Phase.FAILED)
+    assert known is not None
+    assert (fired.severity, known.severity) == (P2, severity)
+    again = docket.amend(trend.subject, moment(START + 70), "with victims", Phase.FAILED)
+    assert again is not None
+    assert again.severity is severity
+
+
 def test_the_second_of_two_machines_at_once_is_a_p0() -> None:
     assert told(accused(1), accused(2, 30)) == [P1, P0]
 

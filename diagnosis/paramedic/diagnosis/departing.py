@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Tier
+from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.family.accused import as_accused
-from paramedic.diagnosis.family.advice import advice
+from paramedic.diagnosis.family.advice import advice, takes_memory
 from paramedic.diagnosis.family.measuring import Stretch, measured
 from paramedic.diagnosis.family.naming import shipped_namer
 from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.diagnosis.recent import recent_means
+from paramedic.diagnosis.telling_apart import sets_apart
 from paramedic.ingest.contract import Entity
 from paramedic.ingest.wording import counted
 
@@ -45,6 +47,19 @@ _WORDS = {
     "gpu_fp32_active_ratio": "FP32 activity",
     "gpu_graphics_active_ratio": "engine activity",
     "gpu_sm_clock_hertz": "SM clock",
+    "gpu_nvlink_errors_per_second": "NVLink errors",
+    "gpu_pcie_replays_per_second": "PCIe replays",
+    "gpu_ecc_correctable_total": "corrected memory errors",
+    "gpu_ecc_uncorrectable_total": "uncorrected memory errors",
+    "pfc_tx_packets_per_second": "pause frames sent (PFC)",
+    "ecn_packets_per_second": "packets marked for congestion (ECN)",
+    "cnp_packets_per_second": "congestion notices (CNP)",
+    "ib_symbol_errors_per_second": "symbol errors on its InfiniBand link",
+    "ib_link_downed_total": "losses of its InfiniBand link",
+    "rdma_tx_bytes_per_second": "RDMA sending",
+    "rdma_rx_bytes_per_second": "RDMA receiving",
+    "tcp_throughput_bytes_per_second": "TCP traffic",
+    "tcp_retransmits_per_second": "TCP retransmits",
     "gpu_nvlink_tx_bytes_per_second": "NVLink sending",
     "gpu_nvlink_rx_bytes_per_second": "NVLink receiving",
     "gpu_pcie_tx_bytes_per_second": "PCIe sending",
@@ -87,6 +102,7 @@ def finding_of_departure(
         evidence=evidence,
         gpu=departure.gpu,
         action=advice(naming, signature),
+        is_trend=takes_memory(signature),
         throughput_ratio=0.0 if is_standing else math.nan,
     )
 
@@ -134,6 +150,7 @@ def _evidence(departure: Departure, window: Window, since: datetime) -> tuple[Ev
             means = recent_means(window, metric, slots)
             value, peers = _number(means[[row]]), _number(means[others])
             found.append(Evidence(metric, value, peers, round(deviation, 2), since))
+    found = [one for one in found if sets_apart(one)] or found[:1]
     lead = max(found, key=lambda one: _told_first(one, abs(found[0].deviation)))
     return (lead, *(one for one in found if one is not lead))
 
@@ -204,5 +221,8 @@ def _words(metric: str) -> str:
 
 
 def _numbers(evidence: Evidence) -> str:
-    told = ("nothing" if one is None else f"{one:.3g}" for one in (evidence.value, evidence.peers))
-    return " against ".join(told)
+    both = (evidence.value, evidence.peers)
+    measure = measure_of(
+        evidence.metric, max((abs(one) for one in both if one is not None), default=1.0)
+    )
+    return " against ".join("nothing" if one is None else measure.text(one) for one in both)

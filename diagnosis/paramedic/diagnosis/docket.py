@@ -28,6 +28,7 @@ from paramedic.diagnosis.finding import (
     is_worse,
     subject_of,
 )
+from paramedic.diagnosis.gravity import when_failed
 from paramedic.diagnosis.joining import joined
 from paramedic.diagnosis.membership import (
     goes_with,
@@ -130,10 +131,13 @@ class Docket:
         if known is None:
             return None
         newest = max(known.detected_at, at)
-        self._open[subject] = verdict = replace(
+        changed = replace(
             known, status=Status.UPDATED, detected_at=newest, summary=summary, phase=phase
         )
-        return verdict
+        if phase is Phase.FAILED and known.phase is not Phase.FAILED:
+            changed = replace(changed, severity=when_failed(changed, self._open))
+        self._open[subject] = changed
+        return changed
 
     def support(
         self, subject: Subject, at: datetime, evidence: Sequence[Evidence]

@@ -150,6 +150,8 @@ class Finding:
     """The nodes of a group, by name; empty where it is about one node or the job."""
     throughput_ratio: float = math.nan
     """What is left of the job's throughput, where it shows in the finding itself; 0: it stands."""
+    is_trend: bool = False
+    """Whether what is seen hurts nobody as long as it does not go on."""
 
     def __post_init__(self) -> None:
         if self.members and (self.node is not None or len(self.members) < FEWEST_MEMBERS):
@@ -175,7 +177,11 @@ class Finding:
         """The severity, as far as the finding alone says."""
         if self.severity is not None:
             return self.severity
-        return severity_of(self.fault, Impact(throughput_ratio=self.throughput_ratio))
+        return severity_of(self.fault, self.impact(self.throughput_ratio))
+
+    def impact(self, throughput_ratio: float, nodes_accused: int = 1) -> Impact:
+        """What it does to the job that has so much of its throughput left (as in `Impact`)."""
+        return Impact(nodes_accused, throughput_ratio, is_trend=self.is_trend)
 
     @property
     def recommendation(self) -> Recommendation:
@@ -240,6 +246,18 @@ def ranked(scores: Iterable[tuple[NodeName, float]], most: int) -> tuple[Candida
         highest[node] = max(highest.get(node, 0.0), round(score, 2))
     found = sorted((-score, node) for node, score in highest.items() if score > 0)
     return tuple(Candidate(node, -score) for score, node in found[:most])
+
+
+def each_once(scores: Iterable[tuple[NodeName, float]], most: int) -> tuple[Candidate, ...]:
+    """The nodes in the order in which they come, each once: a node may carry several ranks.
+
+    >>> [(c.node, c.score) for c in each_once([("a", 0.0), ("a", -1.0), ("b", -2.0)], 5)]
+    [('a', 0.0), ('b', -2.0)]
+    """
+    first: dict[NodeName, float] = {}
+    for node, score in scores:
+        first.setdefault(node, score)
+    return tuple(Candidate(node, score) for node, score in list(first.items())[:most])
 
 
 def moment(second: int) -> datetime:

@@ -35,13 +35,22 @@ def graded(finding: Finding, known: Mapping[Subject, Verdict], throughput_ratio:
     left = finding.throughput_ratio
     if math.isnan(left) and finding.fault is not Fault.PROCESS_EXIT:
         left = throughput_ratio  # a job stands after any end, and most go on without a person
-    impact = Impact(1 + len(_others_accused(finding, known)), left)
+    impact = finding.impact(left, 1 + len(_others_accused(finding, known)))
     severity = severity_of(finding.fault, impact)
     before = known.get(finding.subject)
     return replace(finding, severity=severity if before is None else min(severity, before.severity))
 
 
-def _others_accused(finding: Finding, known: Mapping[Subject, Verdict]) -> set[NodeName]:
+def when_failed(verdict: Verdict, known: Mapping[Subject, Verdict]) -> Severity:
+    """The severity of an open verdict whose machine has failed since; `known` is what is open.
+
+    A job stands after any end, so its speed says nothing; what was a trend is one no longer.
+    """
+    others = _others_accused(verdict, known)
+    return min(verdict.severity, severity_of(verdict.fault, Impact(1 + len(others))))
+
+
+def _others_accused(finding: Finding | Verdict, known: Mapping[Subject, Verdict]) -> set[NodeName]:
     """The other machines that something is open about that is no trend, and not of long ago."""
     now = finding.detected_at.timestamp()
     return {

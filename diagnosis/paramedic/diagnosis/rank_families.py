@@ -16,6 +16,7 @@ from paramedic.diagnosis.family.advice import advice
 from paramedic.diagnosis.family.measuring import Stretch, measured
 from paramedic.diagnosis.family.naming import shipped_namer
 from paramedic.diagnosis.recent import recent_means
+from paramedic.diagnosis.telling_apart import sets_apart
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
@@ -83,7 +84,9 @@ def _evidence(
             if entity in windows and metric in windows[entity].metrics:
                 value, peers = _numbers(windows[entity], metric, node, stretch)
                 deviation = round(departing[metric], 2)
-                yield Evidence(metric, value, peers, deviation, finding.onset)
+                evidence = Evidence(metric, value, peers, deviation, finding.onset)
+                if sets_apart(evidence):
+                    yield evidence
 
 
 def _numbers(

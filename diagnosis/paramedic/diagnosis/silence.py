@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Tier
 from paramedic.diagnosis.ended_silences import LONGEST_SILENCES
-from paramedic.diagnosis.finding import Finding, moment
+from paramedic.diagnosis.finding import Finding, each_once, moment
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.liveness import Liveness, ProcessSample
@@ -40,6 +40,8 @@ _CONFIDENCE_CONFIRMED = {False: 0.99, True: 0.97}
 over a shorter time."""
 _CONFIDENCE_LOST = 0.8
 _CANDIDATES = 5
+_RANKS_A_NODE = 16
+"""At most, so that those of one node leave room for others."""
 
 
 class _Confirmation(StrEnum):
@@ -221,8 +223,9 @@ def _finding(
 
 def longest_silence(liveness: Liveness, frontier: int) -> tuple[Candidate, ...]:
     """Everybody by seconds of silence, the longest first."""
-    ranked = liveness.pulses.longest_silent(_CANDIDATES)
-    return tuple(Candidate(p.node, float(max(0, frontier - p.last_second))) for p in ranked)
+    ranked = liveness.pulses.longest_silent(_CANDIDATES * _RANKS_A_NODE)
+    silent = ((one.node, float(max(0, frontier - one.last_second))) for one in ranked)
+    return each_once(silent, _CANDIDATES)
 
 
 def _evidence(pulse: Pulse, liveness: Liveness, silent_seconds: int) -> tuple[Evidence, ...]:

@@ -11,6 +11,7 @@ from paramedic.diagnosis.contract import Evidence, Phase, Tier
 from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.diagnosis.sequential import confidence
 from paramedic.diagnosis.symptoms import WAITING_METRIC
+from paramedic.diagnosis.telling_apart import sets_apart
 from paramedic.ingest.wording import counted
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _node_evidence(row: EntityKey, scores: AnomalyScores | None) -> tuple[Eviden
         return ()
     far_out = np.flatnonzero(np.abs(scores.deviation[at]) >= _NODE_DEVIATION)
     since: datetime = moment(scores.second)
-    return tuple(
+    found = (
         Evidence(
             scores.metrics[m],
             float(scores.value[at, m]),
@@ -117,6 +118,7 @@ def _node_evidence(row: EntityKey, scores: AnomalyScores | None) -> tuple[Eviden
         )
         for m in far_out
     )
+    return tuple(one for one in found if sets_apart(one))
 
 
 def _position(row: EntityKey, scores: AnomalyScores | None) -> int | None:

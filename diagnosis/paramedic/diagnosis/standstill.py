@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Severity, Tier
-from paramedic.diagnosis.finding import Finding, moment
+from paramedic.diagnosis.finding import Finding, each_once, moment
 from paramedic.diagnosis.silence import SilenceWatch, longest_silence
 
 if TYPE_CHECKING:
@@ -200,4 +200,4 @@ def _first_to_stop(liveness: Liveness, now: int) -> tuple[Candidate, ...]:
         for pulse in liveness.pulses
         if pulse.progressed_second is not None and math.isfinite(pulse.step)
     )
-    return tuple(Candidate(node, float(-seconds)) for seconds, _, node in ranked[:_CANDIDATES])
+    return each_once(((node, float(-seconds)) for seconds, _, node in ranked), _CANDIDATES)

@@ -54,7 +54,7 @@ def test_a_verdict_is_found_by_replaying_and_drawn(place: Path, told: Verdict, s
     assert (code, out) == (0, "")
     assert told.summary in err
     assert "considered when it was decided" in err
-    assert "rank 2 of node-0002, compute_seconds:" in err
+    assert "rank 2 of node-0002, compute:" in err
     drawn = (place / f"{source}.svg").read_text()
     for words in (node_name(2), "evidence began", "decided", "compute [ms], 3 peers"):
         assert words in drawn
@@ -86,9 +86,7 @@ def test_a_node_is_explained_at_a_moment_and_at_the_end(place: Path, told: Verdi
     for source in ("r", "run"):
         _code, out, err = called(place, node_name(2), "--recording", source, "--at", early)
         assert out == ""
-        assert (
-            "no verdict about it is open: the strongest evidence, compute_seconds of rank 2" in err
-        )
+        assert "no verdict about it is open: the strongest evidence, compute of rank 2" in err
     found = json.loads(called(place, node_name(2), "--recording", "r", "--format", "json")[1])
     assert [one["id"] for one in found["open"]] == [told.id]
     strongest = max(found["standing"], key=lambda one: (one["evidence"] or 0) / (one["level"] or 1))

@@ -6,6 +6,7 @@ import io
 import struct
 import xml.etree.ElementTree as ET
 import zlib
+from dataclasses import replace
 
 import pytest
 
@@ -43,6 +44,18 @@ def test_an_svg_says_who_when_and_against_whom(svg: bytes) -> None:
         "heard",
     ):
         assert words in said
+
+
+def test_a_long_name_stays_within_the_figure() -> None:
+    """What is below it is as wide as it, and a legend that is wider would be cut off."""
+    scene = depiction_of(a_verdict(), {}, 1.0).scene
+    long = replace(scene, machine="median of " + ", ".join(f"gpu-node-{at:04d}" for at in range(9)))
+    target = io.BytesIO()
+    curves = CurveReader((TENSOR,), Whose(frozenset([NodeName("a")]), 1), range(START, START + 5))
+    draw(long, curves.read(batches(5)), "svg", target)
+    words = [text.strip() for text in ET.fromstring(target.getvalue()).itertext()]
+    assert max(map(len, words)) <= 92
+    assert any(one.endswith("gpu-node-0008") for one in words)
 
 
 @pytest.mark.long

@@ -92,7 +92,7 @@ def test_what_only_the_peers_send_is_missing() -> None:
     batches = map(with_one_that_lacks, Scene(ranks=4, seconds=8).batches())
     detector = told([TRAINING, *batches])
     note = of(detector, 0, "host telemetry").note
-    assert note.endswith("most of them send and it does not: swaps_per_second")
+    assert note.endswith("most of them send and it does not: swaps")
     assert "does not" not in of(detector, 1, "host telemetry").note
     assert of(detector, 1, "heartbeat").note == "it carries no rank that sends heart-beats"
 

@@ -21,6 +21,7 @@ from paramedic.diagnosis.explanation.words import (
     FAULTS,
     PHASES,
     TIERS,
+    fault_words,
     place_of,
     severity_words,
 )
@@ -86,6 +87,13 @@ def test_a_severity_says_no_more_than_the_phase_beside_it(
     changes: dict[str, Any], words: str
 ) -> None:
     assert severity_words(a_verdict(**changes)).startswith(words)
+
+
+def test_what_has_not_happened_is_only_said_to_look_like_it() -> None:
+    early = a_verdict(fault=Fault.CUDA_EXECUTION_ERROR)
+    assert fault_words(early).startswith("it looks as a machine does before, or while, a kernel")
+    for told in (replace(early, phase=Phase.FAILED), replace(early, tier=Tier.KNOWN_ERROR)):
+        assert fault_words(told) == FAULTS[told.fault]
 
 
 def test_scripts_read_the_same() -> None:

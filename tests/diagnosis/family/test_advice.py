@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paramedic.diagnosis.contract import Fault, RecommendedAction
-from paramedic.diagnosis.family.advice import advice
+from paramedic.diagnosis.family.advice import advice, takes_memory
 from paramedic.diagnosis.family.naming import Naming
 from paramedic.diagnosis.family.reading import shipped_knowledge
 from paramedic.diagnosis.family.signature import Departure, Extent, Signature
@@ -76,3 +76,29 @@ def test_what_the_card_says_of_its_rows_goes_first(flag: str, action: Recommende
     assert advice(naming, departed) == advice(naming, grown)
     assert advice(naming, departed).recommended is action
     assert advice(named(pcie_downgrade=1.0), departed).reason.startswith("a PCIe link")
+
+
+HOST = {"memory_used_ratio": Departure(9.0), "load_average": Departure(0.5)}
+
+
+def test_of_memory_that_is_taken_that_is_said_and_not_that_a_kernel_failed() -> None:
+    growing = Signature(Extent.HOST, HOST)
+    said = advice(named(cuda_execution_error=0.6, machine_unreachable=0.4), growing)
+    assert takes_memory(growing)
+    assert said.recommended is RecommendedAction.RESTART_PROCESS
+    assert said.reason.startswith("memory of the host is taken and not given back, and may run out")
+    assert said.reason.endswith("(cuda_execution_error 60%, machine_unreachable 40%)")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        Signature(Extent.HOST, {**HOST, "gpu_power_watts": Departure(-7.0)}),
+        Signature(Extent.HOST, {"memory_used_ratio": Departure(-9.0)}),
+        Signature(Extent.HOST, HOST, xids=frozenset({31})),
+        Signature(Extent.HOST, HOST, has_stopped=True),
+        Signature(Extent.HOST, {}),
+    ],
+)
+def test_memory_beside_anything_else_is_no_such_trend(more: Signature) -> None:
+    assert not takes_memory(more)

@@ -22,6 +22,10 @@ from paramedic.diagnosis.family.severity import Impact, severity_of
         (Fault.UNKNOWN, Impact(throughput_ratio=0.80), Severity.P1),
         (Fault.UNKNOWN, Impact(throughput_ratio=math.nan), Severity.P1),
         (Fault.ECC_ERROR, Impact(throughput_ratio=0.99), Severity.P1),
+        (Fault.CUDA_EXECUTION_ERROR, Impact(is_trend=True), Severity.P2),
+        (Fault.CUDA_EXECUTION_ERROR, Impact(2, 0.99, is_trend=True), Severity.P2),
+        (Fault.CUDA_EXECUTION_ERROR, Impact(1, 0.9, is_trend=True), Severity.P1),
+        (Fault.CUDA_EXECUTION_ERROR, Impact(1, 0.3, is_trend=True), Severity.P0),
     ],
 )
 def test_severity_follows_from_what_the_job_loses(

@@ -79,9 +79,9 @@ def replay(
         show(verdict)
         verdicts += 1
     taken = clock.clock() - begun
+    say(stderr, _summary(recording, verdicts, taken))
     if not verdicts and (why := seen.why_nothing(detector.rows_late)):
         say(stderr, f"nothing could be judged: {why}")
-    say(stderr, _summary(recording, verdicts, taken))
     return 0
 
 

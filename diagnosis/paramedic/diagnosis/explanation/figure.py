@@ -30,6 +30,8 @@ DECIDED = "decided"
 _MACHINE = "#D55E00"
 _PEERS = "#0072B2"
 _MARK = "#222222"
+_LEGEND_CHARACTERS = 78
+"""As many fit beside each other below the figure, with the lines that they explain."""
 _PRESENT = ("silent", "heard")
 _STYLE: dict[Any, Any] = {
     "font.size": 10.0,
@@ -64,7 +66,8 @@ def _draw_panel(panel: Axes, curve: Curve, scene: Scene, *, is_first: bool) -> N
         band: dict[str, Any] = {"color": _PEERS, "lw": 0}
         panel.fill_between(x, least, largest, alpha=0.15, label="all its peers", **band)
         panel.fill_between(x, tenth, ninetieth, alpha=0.35, label="10 to 90 % of them", **band)
-        panel.plot(x, middle, color=_PEERS, lw=1.2, ls="--", label="their median")
+        middle_is: dict[str, Any] = {"color": _PEERS, "lw": 1.2, "ls": "--"}
+        panel.plot(x, middle, marker=".", ms=1.5, label="their median", **middle_is)
     if np.isfinite(curve.machine).any():
         own = curve.machine * measure.factor
         panel.plot(x, own, color=_MACHINE, lw=2.0, marker=".", ms=3.0, label=scene.machine)
@@ -108,7 +111,10 @@ def _finish(axes: Sequence[Axes], scene: Scene) -> None:
     axes[-1].set_xlabel("time (UTC)")
     handles, labels = axes[0].get_legend_handles_labels()
     if handles:
-        axes[-1].figure.legend(handles, labels, loc="outside lower left", ncols=4, frameon=False)
+        whole = ["\n".join(wrap(label, _LEGEND_CHARACTERS)) for label in labels]
+        columns = len(whole) if len(" ".join(labels)) < _LEGEND_CHARACTERS else 2
+        legend: dict[str, Any] = {"loc": "outside lower left", "frameon": False}
+        axes[-1].figure.legend(handles, whole, ncols=columns, **legend)
     else:
         axes[0].text(0.5, 0.5, f"no telemetry of {scene.machine} here", ha="center")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.diagnosis.contract import Tier
+from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import moment
 from paramedic.ingest.contract import Entity, EntityKey
@@ -74,7 +75,7 @@ def _note(window: Window, rows: NDArray[np.intp]) -> str:
         for at, metric in enumerate(window.metrics)
         if not seen[rows, at].any() and 2 * np.count_nonzero(others[:, at]) > peers
     ]
-    named = some_names(missing, _SHOWN)
+    named = some_names([measure_of(metric).name for metric in missing], _SHOWN)
     return f"{words}; most of them send and it does not: {named}" if missing else words
 
 

@@ -69,9 +69,15 @@ def _scale(unit: str, size: float) -> tuple[str, float]:
     return next(fitting, ("", 1.0))
 
 
-_ABBREVIATIONS = {"gpu", "cpu", "sm", "dram", "ecc", "nvlink", "pcie", "tcp", "rdma", "xid", "sxid"}
-_SPELLED = {"nvlink": "NVLink", "pcie": "PCIe", "xid": "Xid", "sxid": "SXid"}
+_ABBREVIATIONS = {
+    "gpu", "cpu", "sm", "dram", "ecc", "nvlink", "pcie", "tcp", "rdma", "xid", "sxid", "pfc", "ecn",
+    "cnp", "ib",
+}  # fmt: skip
+_SPELLED = {
+    "nvlink": "NVLink", "pcie": "PCIe", "xid": "Xid", "sxid": "SXid", "ib": "InfiniBand",
+    "tx": "sent", "rx": "received",
+}  # fmt: skip
 
 
 def _capitals(word: str) -> str:
-    return _SPELLED.get(word, word.upper()) if word in _ABBREVIATIONS else word
+    return _SPELLED.get(word, word.upper() if word in _ABBREVIATIONS else word)

@@ -10,9 +10,9 @@ from paramedic.diagnosis.departing import is_higher
 from paramedic.diagnosis.explanation.curves import PRESENCE
 from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.words import (
-    FAULTS,
     PHASES,
     TIERS,
+    fault_words,
     place_of,
     severity_words,
 )
@@ -40,7 +40,7 @@ def lines_of_verdict(explanation: Explanation) -> Iterator[str]:
     )
     yield f"  {verdict.summary}"
     yield ""
-    yield f"what      {verdict.fault.value}: {FAULTS[verdict.fault]} ({PHASES[verdict.phase]})"
+    yield f"what      {verdict.fault.value}: {fault_words(verdict)} ({PHASES[verdict.phase]})"
     yield f"where     {place_of(verdict)}; job {verdict.job}, generation {verdict.generation}"
     yield f"since     {_when(explanation)}"
     yield f"found by  {TIERS[verdict.tier]}"
@@ -62,7 +62,7 @@ def lines_of_standing(standings: Sequence[Standing]) -> Iterator[str]:
         indices += [] if one.subject.index is None else [one.subject.index]
     for one, indices in alike.items():
         whom = _whom(one.subject.entity, one.subject.node, indices)
-        yield f"  {_bar(one)}  {whom}, {one.kind}: {_amount(one)}"
+        yield f"  {_bar(one)}  {whom}, {_kind(one)}: {_amount(one)}"
         if one.note:
             yield f"  {'':{_BAR}}  {one.note}"
 
@@ -71,6 +71,11 @@ def subject_of(standing: Standing) -> str:
     """Whom it speaks of, such as `GPU 3 of node-0007`."""
     row = standing.subject
     return _whom(row.entity, row.node, [] if row.index is None else [row.index])
+
+
+def _kind(standing: Standing) -> str:
+    """What is watched, as people say it: a metric by its name, such as `compute`."""
+    return measure_of(standing.kind).name
 
 
 def _whom(entity: Entity, node: NodeName, indices: Sequence[int]) -> str:
@@ -182,6 +187,6 @@ def _why_nothing(standings: Sequence[Standing]) -> str:
         return "no verdict about it is open: nothing speaks against it"
     why = f": {strongest.note}" if strongest.share >= 1 and strongest.note else ""
     return (
-        f"no verdict about it is open: the strongest evidence, {strongest.kind} of"
+        f"no verdict about it is open: the strongest evidence, {_kind(strongest)} of"
         f" {subject_of(strongest)}, stands at {strongest.share:.0%} of what would decide{why}"
     )

@@ -41,6 +41,10 @@ FAULTS: Mapping[Fault, str] = {
     Fault.GOODPUT_LOW: "too little of the time is training",
     Fault.FAILURE_RATE_RISING: "failures become more frequent",
 }
+_ENDS = frozenset({
+    Fault.CUDA_EXECUTION_ERROR, Fault.GPU_CARD_DROP, Fault.MACHINE_UNREACHABLE, Fault.NIC_DROPOUT,
+})  # fmt: skip
+"""What has happened, or has not: a machine that still works shows what comes before it at most."""
 PHASES: Mapping[Phase, str] = {
     Phase.SYMPTOM: "a symptom, nothing has failed yet",
     Phase.DEGRADED: "running slower",
@@ -57,6 +61,15 @@ ANSWERS: Mapping[Severity, str] = {
     Severity.P1: "somebody should answer within 30 minutes",
     Severity.P2: "in working hours",
 }
+
+
+def fault_words(verdict: Verdict) -> str:
+    """What the fault means here: of what has not happened, that it looks like it."""
+    words = FAULTS[verdict.fault]
+    is_early = verdict.tier is Tier.PATTERN and verdict.phase is not Phase.FAILED
+    if is_early and verdict.fault in _ENDS:
+        return f"it looks as a machine does before, or while, {words}"
+    return words
 
 
 def severity_words(verdict: Verdict) -> str:

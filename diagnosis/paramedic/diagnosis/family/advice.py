@@ -33,8 +33,14 @@ _NO_ROW_LEFT = "gpu_row_remap_failed"
 _CLEAR = 4.0
 """Standard deviations; less is noise."""
 
+_TAKEN = frozenset({"memory_used_ratio", "process_resident_bytes"})
+"""Whose rise tells that memory of the host is not given back."""
+
 _REMEDIES: Mapping[Fault, Recommendation] = {
     **RECOMMENDATIONS,
+    Fault.MACHINE_UNREACHABLE: Recommendation(
+        RecommendedAction.REPLACE_NODE, "its host shows what is seen before a node falls silent"
+    ),
     Fault.ECC_ERROR: Recommendation(
         RecommendedAction.REPLACE_NODE, "memory that flips bits gets worse; test the card apart"
     ),
@@ -72,6 +78,12 @@ def advice(naming: Naming, signature: Signature) -> Recommendation:
     """The recommended action with its reason."""
     if naming.fault is Fault.ECC_ERROR and (special := _of_remapping(signature)) is not None:
         return special
+    if takes_memory(signature):
+        return Recommendation(
+            RecommendedAction.RESTART_PROCESS,
+            "memory of the host is taken and not given back, and may run out; a new process begins"
+            f" without it ({_told(naming)})",
+        )
     wanted: defaultdict[RecommendedAction, float] = defaultdict(float)
     for fault, probability in naming.probabilities.items():
         wanted[_REMEDIES[fault].recommended] += probability
@@ -85,6 +97,15 @@ def advice(naming: Naming, signature: Signature) -> Recommendation:
             f"no counter tells of memory errors: test the card's memory ({_told(naming)})",
         )
     return Recommendation(action, f"{_REMEDIES[first].reason} ({_told(naming)})")
+
+
+def takes_memory(signature: Signature) -> bool:
+    """Whether all that is seen is memory of the host that is taken more and more."""
+    clear = {m: one for m, one in signature.departures.items() if abs(one.deviation) >= _CLEAR}
+    is_more = bool(clear) and all(one.deviation > 0 for one in clear.values())
+    has_more = signature.grown or signature.xids or signature.slow_reasons
+    has_ended = signature.has_stopped or signature.has_exited or signature.cards_missing
+    return is_more and clear.keys() <= _TAKEN and not (has_more or has_ended)
 
 
 def _tells_of_memory(signature: Signature) -> bool:

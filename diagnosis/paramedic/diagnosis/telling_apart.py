@@ -1,0 +1,37 @@
+"""Which metrics are told as evidence: those whose numbers set the machine apart, as people see it.
+
+A test adds up what a mean hardly shows, and of many metrics one or the other departs by chance. A
+line that says `1 % less, 9 standard deviations` makes nobody wiser, nor one whose two numbers say
+the contrary of its deviation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paramedic.models.departure.character import OF_WORK, About, character_of
+
+if TYPE_CHECKING:
+    from paramedic.diagnosis.contract import Evidence
+
+_LEAST = 0.05
+"""Of the larger of both: what a machine does has to differ by so much to be told."""
+_LEAST_OF_A_CLOCK = 0.02
+
+
+def sets_apart(evidence: Evidence) -> bool:
+    """Whether the numbers themselves show what the deviation says.
+
+    Errors, latencies and temperatures are told as they are: little of them is a lot. So is what was
+    not observed, of one or of the others.
+    """
+    value, peers = evidence.value, evidence.peers
+    if value is None or peers is None:
+        return True
+    if (value - peers) * evidence.deviation < 0:
+        return False
+    known = character_of(evidence.metric)
+    if known is None or known.about not in (*OF_WORK, About.USAGE, About.CLOCK):
+        return value != peers
+    least = _LEAST_OF_A_CLOCK if known.about is About.CLOCK else _LEAST
+    return abs(value - peers) >= least * max(abs(value), abs(peers)) > 0
