@@ -38,6 +38,8 @@ def test_what_is_higher_is_told_by_the_numbers_and_without_them_by_the_deviation
         ("gpu_sm_clock_hertz", 1.97e9, 1.98e9, -20.0, False),
         ("gpu_memory_temperature_celsius", 74.7, 72.7, 3.4, True),
         ("gpu_pcie_replays_per_second", 0.0, 0.0, 4.0, False),
+        ("tcp_retransmits_per_second", 0.0, 1.0, -6.7, False),
+        ("cpu_utilization_ratio", 0.02, 0.3, -9.0, True),
         ("gpu_power_watts", None, 400.0, -5.0, True),
         ("gpu_power_watts", 0.0, 0.0, 5.0, False),
     ],

@@ -23,7 +23,7 @@ def sets_apart(evidence: Evidence) -> bool:
     """Whether the numbers themselves show what the deviation says.
 
     Errors, latencies and temperatures are told as they are: little of them is a lot. So is what was
-    not observed, of one or of the others.
+    not observed, of one or of the others. Fewer errors than the peers have are nobody's fault.
     """
     value, peers = evidence.value, evidence.peers
     if value is None or peers is None:
@@ -31,6 +31,10 @@ def sets_apart(evidence: Evidence) -> bool:
     if (value - peers) * evidence.deviation < 0:
         return False
     known = character_of(evidence.metric)
+    if known is not None and known.about is not About.USAGE:
+        is_better = known.only_rises if evidence.deviation < 0 else known.only_falls
+        if is_better:
+            return False
     if known is None or known.about not in (*OF_WORK, About.USAGE, About.CLOCK):
         return value != peers
     least = _LEAST_OF_A_CLOCK if known.about is About.CLOCK else _LEAST

@@ -15,6 +15,7 @@ from paramedic.diagnosis.explanation.considering import considered
 from paramedic.diagnosis.explanation.curves import PRESENCE, CurveReader
 from paramedic.diagnosis.explanation.depicting import Depiction, depiction_of
 from paramedic.diagnosis.explanation.explained import Explanation
+from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.telling import lines_of_verdict
 from paramedic.ingest.contract import Event, EventKind
 
@@ -53,7 +54,7 @@ CASES = {
             "straggler: the rank takes longer over its own work",
             "compute: ",
             "standard deviations above them",
-            "██████████  rank 2 of node-0002, compute_seconds",
+            "██████████  rank 2 of node-0002, compute:",
             "its heart-beats go on",
             "no Xid, SXid, error state",
             "replace_rank: every rank of the job waits for the slowest one",
@@ -146,6 +147,6 @@ def test_data_and_words_say_the_same() -> None:
     assert fields["verdict"]["summary"] in said
     assert f"decided {fields['seconds_to_decide']:.0f} s later" in said
     for one in fields["considered"]:
-        assert f"{one['kind']}: " in said
+        assert f"{measure_of(one['kind']).name}: " in said
         assert one["note"] in said
     assert explanation.verdict.status is Status.FIRING
