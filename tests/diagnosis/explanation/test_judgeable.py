@@ -10,16 +10,21 @@ import pytest
 from paramedic.diagnosis.explanation.judgeable import Judgeable
 from paramedic.ingest.contract import Entity, JobName, NodeName, Table, TelemetryBatch
 
-LOAD = "load_average"
+STEP = "step_seconds"
 
 
 def seen(
-    seconds: Iterable[int], nodes: str = "ab", metric: str = LOAD, value: float = 1.0
+    seconds: Iterable[int],
+    nodes: str = "ab",
+    metric: str = STEP,
+    value: float = 1.0,
+    entity: Entity = Entity.RANK,
 ) -> Judgeable:
-    found = Judgeable({LOAD}, settle_seconds=8)
+    found = Judgeable({STEP}, settle_seconds=8)
     names = tuple(map(NodeName, nodes))
     for second in seconds:
-        table = Table(Entity.NODE, names, None, {metric: [value] * len(names)})
+        indices = None if entity is Entity.NODE else tuple(range(len(names)))
+        table = Table(entity, names, indices, {metric: [value] * len(names)})
         found.see(TelemetryBatch(JobName("j"), 0, second, (table,)))
     return found
 
@@ -29,7 +34,8 @@ def seen(
     [
         (seen(range(0)), 0, "it holds no telemetry"),
         (seen(range(30), value=math.nan), 0, "all values are null in 60 rows"),
-        (seen(range(30), metric="x_y"), 0, "no metric that is judged, only x_y, which nobody"),
+        (seen(range(30), metric="x_y"), 0, "no rank anything that is known: there is only x_y"),
+        (seen(range(30), entity=Entity.NODE), 0, "no GPU tells anything, and no rank"),
         (seen(range(30, 0, -1)), 58, "58 of 60 rows arrived when their second was long over"),
         (seen(range(8)), 0, "it has 8 seconds, and a job is given 8 s to settle"),
         (seen(range(30), "a"), 0, "only a tells anything, so that it has no peers"),
@@ -43,3 +49,4 @@ def test_there_is_no_reason_where_two_tell_for_long_enough() -> None:
     found = seen(range(9))
     assert found.why_nothing(3) == ""
     assert found.rows == 18
+    assert seen(range(9), metric="x_y", entity=Entity.GPU).why_nothing(0) == ""

@@ -1,4 +1,4 @@
-"""Why a whole recording gave nothing to judge: no values, none in time, none known, no peers.
+"""Why a whole recording gave nothing to judge: no values, none in time, hosts alone, no peers.
 
 It looks on while telemetry is played, and only until it has seen what can be judged.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.ingest.contract import Entity
 from paramedic.ingest.some_names import some_names
 from paramedic.ingest.wording import counted
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from paramedic.ingest.contract import NodeName, Table, TelemetryBatch
 
 _MOSTLY = 0.5
+_FEWEST_NODES = 2
+"""Who is alone has no peers."""
 
 
 @dataclass(slots=True)
@@ -25,20 +28,20 @@ class Judgeable:
     """What has been seen of a job, as far as it matters to whether anything can be judged."""
 
     known: Collection[str]
-    """Metrics that are judged."""
+    """Metrics by which ranks are judged; of GPUs any is compared."""
     settle_seconds: int
     """For so long nobody is judged."""
     rows: int = 0
     _seconds: set[int] = field(default_factory=set)
-    _foreign: set[str] = field(default_factory=set)
-    """Metrics with a value that nobody knows."""
+    _others: set[str] = field(default_factory=set)
+    """Metrics with a value by which nobody is judged."""
     _tell: set[NodeName] = field(default_factory=set)
     """Nodes with a value that can be judged."""
 
     def see(self, batch: TelemetryBatch) -> None:
         """Look at a batch."""
         self.rows += sum(len(table.nodes) for table in batch.tables)
-        if len(self._seconds) > self.settle_seconds and len(self._tell) > 1:
+        if len(self._seconds) > self.settle_seconds and len(self._tell) >= _FEWEST_NODES:
             return
         self._seconds.add(batch.second)
         for table in batch.tables:
@@ -48,12 +51,12 @@ class Judgeable:
         """What keeps everything from being judged, in words; empty where nothing does."""
         if not self.rows:
             return "it holds no telemetry"
-        if not self._tell and not self._foreign:
+        if not self._tell and not self._others:
             return f"all values are null in {counted(self.rows, 'row')}"
         if not self._tell:
             return (
-                "it holds no metric that is judged, only"
-                f" {some_names(sorted(self._foreign), 4)}, which nobody knows"
+                "no GPU tells anything, and no rank anything that is known: there is only"
+                f" {some_names(sorted(self._others), 4)}"
             )
         if rows_late > _MOSTLY * self.rows:
             return (
@@ -72,7 +75,10 @@ class Judgeable:
             seen = np.flatnonzero(~np.isnan(np.asarray(column, np.float64)))
             if not seen.size:
                 continue
-            if metric not in self.known:
-                self._foreign.add(metric)
-            elif len(self._tell) < 2:
+            is_judged = table.entity is Entity.GPU or (
+                table.entity is Entity.RANK and metric in self.known
+            )
+            if not is_judged:
+                self._others.add(metric)
+            elif len(self._tell) < _FEWEST_NODES:
                 self._tell.update(table.nodes[at] for at in seen.tolist())
