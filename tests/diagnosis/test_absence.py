@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -120,6 +121,30 @@ def test_who_falls_silent_when_the_job_comes_to_stand_is_out_of_reach_in_seconds
     assert (first.node, first.is_standing, first.second - START) == ("n4", True, 99)
     assert (finding.fault, finding.phase) == (Fault.MACHINE_UNREACHABLE, Phase.FAILED)
     assert "and the job stands still since then" in finding.summary
+
+
+@pytest.mark.parametrize(("stands_from", "found"), [(91, {"n1"}), (200, set())])
+def test_of_two_nodes_the_silent_one_is_missed_where_the_job_stands(
+    stands_from: int, found: set[str]
+) -> None:
+    watcher = AbsenceWatch(20)
+    missed: list[Absence] = []
+    for at in range(130):
+        heard = frozenset({0}) if at >= 90 else frozenset({0, 1})
+        gpus = working(START + at, heard, spins=at >= stands_from)
+        hosts = window(Entity.NODE, START + at, heard)
+        pairs = {one.entity: the_first_two(one) for one in (gpus, hosts)}
+        missed += watcher.judge(pairs)
+    assert {one.node for one in missed} == found
+    assert all(
+        "while 1 other node is heard" in finding_of_absence(one, 0).summary for one in missed
+    )
+
+
+def the_first_two(window: Window) -> Window:
+    return replace(
+        window, rows=window.rows[:2], values=window.values[:2], observed=window.observed[:2]
+    )
 
 
 def test_who_was_silent_while_the_job_went_on_has_lost_the_exporters_time_to_be_back() -> None:

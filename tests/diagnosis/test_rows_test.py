@@ -112,6 +112,14 @@ def test_without_roles_or_with_few_of_a_role_all_are_peers() -> None:
     assert test.peers_of(ROWS, in_stages(of_each=12)) is None
 
 
+def test_of_two_nodes_in_a_stage_nobody_can_tell_which_departs_so_all_are_peers() -> None:
+    rows = tuple(
+        EntityKey(Entity.GPU, NodeName(f"n{node}"), card) for node in range(6) for card in range(4)
+    )
+    assert rows_test().peers_of(rows, in_stages(of_each=2, nodes=6)) is None
+    assert rows_test().peers_of(rows, in_stages(of_each=3, nodes=6)) is not None
+
+
 @pytest.mark.parametrize("roles", [in_stages(of_each=6), None])
 def test_who_works_like_another_stage_departs_from_its_own(roles: JobRoles | None) -> None:
     test = rows_test()

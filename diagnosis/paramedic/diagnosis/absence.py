@@ -45,7 +45,8 @@ _SLACK_SECONDS = 2
 _LARGEST_SHARE = 1 / 3
 """Of more nodes than this at once it is their source that is silent."""
 _FEWEST_SLOTS = 3
-_FEWEST_NODES = 3
+_FEWEST_NODES, _PAIR = 3, 2
+"""Of two nodes neither is a majority: only in a job that stands one of them is missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +112,10 @@ class _Kind:
     def heard(self) -> NDArray[np.float64]:
         return self.memory.line(_Field.HEARD)
 
-    def absent(self, timeout_seconds: float) -> dict[NodeName, int]:
+    def absent(self, timeout_seconds: float, fewest_nodes: int) -> dict[NodeName, int]:
         """For how many seconds each node was not heard that most others are heard without."""
         silent = self.memory.line(_Field.SILENT)
-        if len(self.nodes) < _FEWEST_NODES:
+        if len(self.nodes) < fewest_nodes:
             return {}
         gone = (self.heard > 0) & (silent >= timeout_seconds)
         return {self.nodes[at]: int(silent[at]) for at in np.flatnonzero(gone).tolist()}
@@ -147,7 +148,9 @@ class _Kind:
         if longest > _SLACK_SECONDS * window.slot_seconds:
             self.ended.note(longest, second)
         silent[seen] = 0
-        if 2 * self.present <= len(self.nodes) or second - self.second >= is_old:
+        is_pair = len(self.nodes) == _PAIR and self.present > 0
+        are_few = 2 * self.present <= len(self.nodes) and not is_pair
+        if are_few or second - self.second >= is_old:
             silent[:] = 0
         self.second = second
 
@@ -212,11 +215,16 @@ class AbsenceWatch:
             if absence.node not in standing:
                 yield absence
 
-    def _missing(self, told: Mapping[Entity, Window], timeout_seconds: float) -> Iterator[Absence]:
+    def _missing(
+        self,
+        told: Mapping[Entity, Window],
+        timeout_seconds: float,
+        fewest_nodes: int = _FEWEST_NODES,
+    ) -> Iterator[Absence]:
         missing: dict[NodeName, dict[Entity, int]] = {}
         for entity, window in told.items():
             timeout = max(timeout_seconds, _FEWEST_SLOTS * window.slot_seconds)
-            for node, silent_seconds in self._kinds[entity].absent(timeout).items():
+            for node, silent_seconds in self._kinds[entity].absent(timeout, fewest_nodes).items():
                 missing.setdefault(node, {})[entity] = silent_seconds
         second = max((window.last_second for window in told.values()), default=0)
         for node, kinds in missing.items():
@@ -239,7 +247,7 @@ class AbsenceWatch:
         least = max(_STANDING_SECONDS, LONGEST_SILENCES * usual)
         missing = [
             one
-            for one in self._missing(told, least)
+            for one in self._missing(told, least, _PAIR)
             if Entity.GPU in one.kinds and begun - _LONGEST_STEP_SECONDS <= one.since <= latest
         ]
         step = (missing and step_seconds(told[Entity.GPU])) or 0.0

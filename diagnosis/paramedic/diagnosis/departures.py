@@ -108,8 +108,11 @@ class DepartureWatch:
         roles: JobRoles | None = None,
         *,
         standing_since: int | None = None,
+        accused: frozenset[NodeName] = frozenset(),
     ) -> Judged:
         """Add a slot of all kinds; returns whose evidence has reached the level.
+
+        Who is `accused` already is asked nothing more, and is still a rival of others.
 
         A job that stands still is stopped by no chore and by no clock: they explain nothing then,
         and who was busy before it stood has no part in it.
@@ -134,7 +137,7 @@ class DepartureWatch:
             self._waiting.clear()
             return Judged((), befallen)
         standing = self.standings()
-        found = self._alone(kinds, windows, standing, roles, stands)
+        found = self._alone(kinds, windows, standing, roles, stands, accused)
         return Judged(tuple(self._with_a_part(found, standing_since)), befallen)
 
     def _follow_steps(self, window: Window) -> None:
@@ -149,11 +152,12 @@ class DepartureWatch:
         standing: Mapping[NodeName, NodeEvidence],
         roles: JobRoles | None,
         stands: bool,
+        accused: frozenset[NodeName],
     ) -> list[Departure]:
         """Who is accused alone now, the surest first."""
         found: dict[NodeName, Departure] = {}
         for kind in kinds:
-            for one in self._departures(kind, windows[kind], roles, stands):
+            for one in self._departures(kind, windows[kind], roles, stands, accused):
                 if not stands and self._is_only_busy(one, kind, windows[kind], standing):
                     self._excuse(one, Excuse.BUSY)
                 elif self._domains.explains(one):
@@ -238,7 +242,12 @@ class DepartureWatch:
         self.excuses.give(one.node, excuse, one.second)
 
     def _departures(
-        self, kind: Entity, window: Window, roles: JobRoles | None, stands: bool
+        self,
+        kind: Entity,
+        window: Window,
+        roles: JobRoles | None,
+        stands: bool,
+        accused: frozenset[NodeName],
     ) -> Iterator[Departure]:
         """Those who stand out, and who have no excuse."""
         test = self._tests[kind]
@@ -247,13 +256,14 @@ class DepartureWatch:
         strength = test.evidence.strength
         if kind is Entity.GPU:
             strength = with_hosts(test.evidence, self._tests[Entity.NODE].evidence)
-        if not (strength >= 1).any():
+        decided = np.flatnonzero(strength >= 1).tolist()
+        if accused.issuperset(window.rows[at].node for at in decided):
             return
         hosts = test.hosts_of(window.rows)
         picture = Picture(test.slot.deviation[self._pace].T, hosts)
         for one in self._who_stand_out(test, window, hosts, picture, strength):
             alike = picture.alike(one, strength)
-            if strength[list(alike)].max() < 1:
+            if strength[list(alike)].max() < 1 or window.rows[one.at].node in accused:
                 continue
             departure = departure_of(test, window, alike, len(hosts.members(one.circle)))
             is_soon = departure.seconds < self.settings.node_harmless_seconds

@@ -18,6 +18,7 @@ from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.diagnosis.grouping import DomainKind
 from paramedic.ingest.some_names import some_names
+from paramedic.ingest.wording import others_heard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,7 +87,7 @@ def finding_of_group(
 
 def finding_of_silence(group: Group, one: Finding, seconds: int, heard: int) -> Finding:
     """What the silence of one node means, whose domain is silent with it for so long."""
-    others = f", while {heard} other nodes are heard"
+    others = f", while {others_heard(heard)}"
     stands = one.phase is Phase.FAILED
     return replace(
         one,

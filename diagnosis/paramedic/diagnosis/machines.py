@@ -122,7 +122,13 @@ class MachineWatch:
         if picture.stretch(second) > self._stretch:
             self._stretch = picture.stretch(second)
             self.departures.restart()
-        judged = self.departures.weigh(windows, roles, standing_since=self._standing_since(windows))
+        accused = {one.node for one in docket.open if one.trouble in NOT_WORKING}
+        judged = self.departures.weigh(
+            windows,
+            roles,
+            standing_since=self._standing_since(windows),
+            accused=frozenset(node for node in accused if node is not None),
+        )
         if judged.befallen is not None:
             yield from self._accuse_group(judged.befallen, picture, docket)
         for departure in judged.departures:
@@ -158,8 +164,6 @@ class MachineWatch:
         picture: JobPicture,
         docket: Docket,
     ) -> tuple[Verdict, ...]:
-        if any(one.node == departure.node and one.trouble in NOT_WORKING for one in docket.open):
-            return ()
         if self._is_second(departure, docket):
             self.departures.excuses.give(departure.node, Excuse.SECOND, departure.second)
             return ()

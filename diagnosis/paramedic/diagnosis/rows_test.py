@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from paramedic.models.departure.model import DepartureModel, Departures
 
 _FEWEST_IN_CIRCLE = 5
-"""With fewer rows of a role, all rows of the job are peers."""
+"""With fewer rows of a role, all rows of the job are peers …"""
+_FEWEST_NODES_IN_CIRCLE = 3
+"""… and with fewer nodes: of two nobody can tell which of them departs."""
 _SETTLES_AGAIN_SLOTS = 10.0
 _FEWEST_REMEMBERED = 15.0
 _KEPT_OF_DOUBTED = 0.3
@@ -163,10 +165,15 @@ class RowsTest:
             return None
         if self._roles.is_of(rows, roles.version):
             return self._roles.circles
-        stages = [roles.stage_of(row.node) for row in rows]
-        sizes = Counter(stages)
-        has_peers = len(sizes) > 1 and min(sizes.values()) >= _FEWEST_IN_CIRCLE
-        return self._roles.of(rows, roles.version, stages if has_peers else None)
+        stage_of = {row.node: roles.stage_of(row.node) for row in rows}
+        nodes, sizes = Counter(stage_of.values()), Counter(stage_of[row.node] for row in rows)
+        has_peers = (
+            len(nodes) > 1
+            and min(nodes.values()) >= _FEWEST_NODES_IN_CIRCLE
+            and min(sizes.values()) >= _FEWEST_IN_CIRCLE
+        )
+        stages = [stage_of[row.node] for row in rows] if has_peers else None
+        return self._roles.of(rows, roles.version, stages)
 
 
 def _newest(window: Window, kept: list[int]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Tier
 from paramedic.diagnosis.finding import Finding, moment
 from paramedic.ingest.contract import Entity
+from paramedic.ingest.wording import others_heard
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.absence import Absence
@@ -25,7 +26,7 @@ def finding_of_absence(absence: Absence, generation: int) -> Finding:
     since = moment(absence.since)
     said = (
         f"the {whose}telemetry of {absence.node} has ceased for {seconds} s,"
-        f" while {absence.peers_heard} other nodes are heard"
+        f" while {others_heard(absence.peers_heard)}"
     )
     is_standing = absence.is_standing
     return Finding(
