@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from diagnosis.crowd import TENSOR, Crowd, Fault, name
 from paramedic.diagnosis.contract import Evidence
-from paramedic.diagnosis.departing import is_higher
+from paramedic.diagnosis.departing import finding_of_departure, is_higher
+from paramedic.diagnosis.departure import Departure
 from paramedic.diagnosis.finding import moment
+from paramedic.diagnosis.settings import DepartureSettings
 from paramedic.diagnosis.telling_apart import sets_apart
+from paramedic.ingest.contract import Entity, EntityKey
 
 
 @pytest.mark.parametrize(
@@ -25,6 +31,32 @@ def test_what_is_higher_is_told_by_the_numbers_and_without_them_by_the_deviation
 ) -> None:
     evidence = Evidence("gpu_power_watts", value, peers, deviation, moment(0))
     assert is_higher(evidence) is higher
+
+
+@pytest.mark.parametrize(
+    ("factor", "lost", "said"),
+    [
+        (0.5, 0.0, "GPU 1 of host-002 lost 50 % tensor activity against its 7 peers ("),
+        (0.5, 0.33, " s), and the whole job has worked 33 % less since then"),
+        (
+            1.0,
+            0.33,
+            "works at other times than its 7 peers, and the whole job has worked 33 % less",
+        ),
+    ],
+)
+def test_it_is_told_what_the_whole_job_has_lost_and_what_sets_nobody_apart_is_not(
+    factor: float, lost: float, said: str
+) -> None:
+    crowd = Crowd(nodes=4, gpus=2, seconds=30, noise=0.001, individuality=0.0, steps=())
+    *_, windows = replace(crowd, faults=(Fault(2, factor, 1, first=0),)).windows()
+    row = EntityKey(Entity.GPU, name(2), 1)
+    last = windows[Entity.GPU].last_second
+    departure = Departure(
+        row, 1, (row,), last - 9, last, 30.0, 20.0, {TENSOR: -9.0}, (TENSOR,), {TENSOR: 1.0}, lost
+    )
+    finding = finding_of_departure(departure, windows, 0, {}, DepartureSettings())
+    assert said in finding.summary
 
 
 @pytest.mark.parametrize(

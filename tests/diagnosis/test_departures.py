@@ -145,7 +145,10 @@ def test_who_works_at_other_times_is_a_problem_where_the_whole_job_works_less_si
     faults = (one for at, factor in turns for one in slow(3, factor, 1, first=at, last=at + 3))
     steps = ((20, 1.0), (first, level))
     said, _ = said_of(replace(SMALL, seconds=130, steps=steps, faults=tuple(faults)))
-    assert ({one.second - START for one in said} >= {*range(118, 130)}) is is_named
+    late = [one for one in said if one.second - START >= 118]
+    assert (len(late) == 12) is is_named
+    lost = 0.4 if is_named else 0.0
+    assert all(one.job_lost_share == pytest.approx(lost, abs=0.1) for one in late)
 
 
 def test_a_job_that_stands_needs_less_patience() -> None:

@@ -14,6 +14,7 @@ from paramedic.diagnosis.family.advice import advice, takes_memory
 from paramedic.diagnosis.family.measuring import Stretch, measured
 from paramedic.diagnosis.family.naming import shipped_namer
 from paramedic.diagnosis.finding import Finding, moment, ranked
+from paramedic.diagnosis.materiality import LEAST_SHARE
 from paramedic.diagnosis.recent import recent_means
 from paramedic.diagnosis.telling_apart import sets_apart
 from paramedic.ingest.contract import Entity
@@ -185,10 +186,18 @@ def _summary(departure: Departure, lead: Evidence, peers: int) -> str:
         who = f"the host {name}"
     else:
         who = f"{name} ({len(departure.alike)} of its GPUs)"
+    whole = f", and the whole job has worked {_percent(departure.job_lost_share)} less since then"
+    since = whole if departure.job_lost_share >= LEAST_SHARE else ""
+    if not sets_apart(lead):
+        return f"{who} works at other times than its {counted(peers, 'peer')}{since}"
     return (
         f"{who} {_change(lead)} against its {counted(peers, 'peer')}"
-        f" ({_numbers(lead)}, for {departure.seconds} s)"
+        f" ({_numbers(lead)}, for {departure.seconds} s){since}"
     )
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")
 
 
 def _change(lead: Evidence) -> str:
@@ -196,8 +205,8 @@ def _change(lead: Evidence) -> str:
     if share is None or abs(share) >= 1:
         return f"shows far {'more' if is_higher(lead) else 'less'} {what}"
     if share < 0:
-        return f"lost {-share:.0%} {what}".replace("%", " %")
-    return f"shows {share:.0%} more {what}".replace("%", " %")
+        return f"lost {_percent(-share)} {what}"
+    return f"shows {_percent(share)} more {what}"
 
 
 def is_higher(evidence: Evidence) -> bool:

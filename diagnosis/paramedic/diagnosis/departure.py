@@ -42,6 +42,8 @@ class Departure:
     """Those that say most of it."""
     weights: Mapping[str, float]
     """How much of it each metric says; together 1."""
+    job_lost_share: float = 0.0
+    """How much less the whole job has worked since then, as far as that is known."""
 
     @property
     def node(self) -> NodeName:

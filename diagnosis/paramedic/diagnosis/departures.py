@@ -266,11 +266,13 @@ class DepartureWatch:
             if strength[list(alike)].max() < 1 or window.rows[one.at].node in accused:
                 continue
             departure = departure_of(test, window, alike, len(hosts.members(one.circle)))
+            job_lost_share = self._job_pace.lost_share(departure.since) or 0.0
+            departure = replace(departure, job_lost_share=job_lost_share)
             is_soon = departure.seconds < self.settings.node_harmless_seconds
             most_suspected = np.median(strength[hosts.members(one.circle)]) >= SUSPECT
             if kind is Entity.GPU and is_soon and (departure.gpu is None or most_suspected):
                 self._excuse(departure, Excuse.SOON)
-            elif not self._costs_the_job(departure) and not is_material(window, departure):
+            elif departure.job_lost_share < LEAST_SHARE and not is_material(window, departure):
                 self._excuse(departure, Excuse.SMALL)
             elif not stands and self._clocks.explain(test, window, departure, roles):
                 test.doubt(departure.alike)
@@ -309,10 +311,6 @@ class DepartureWatch:
                 self._excuse(one, Excuse.BUSY)
             else:
                 yield one
-
-    def _costs_the_job(self, departure: Departure) -> bool:
-        """Whether all have worked less since: who is waited for differs little itself."""
-        return (self._job_pace.lost_share(departure.since) or 0.0) >= LEAST_SHARE
 
     @property
     def _pace(self) -> int:
