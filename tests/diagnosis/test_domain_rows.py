@@ -86,6 +86,20 @@ def test_what_is_not_observed_is_left_out_of_the_median() -> None:
     assert found.observed[0, :, 0].tolist() == [metric != PAUSED for metric in found.metrics]
 
 
+def test_several_slots_are_one_with_the_mean_of_what_was_observed() -> None:
+    windows = both(**{LOST: [0, 1, 2]})
+    hosts = windows[Entity.NODE]
+    hosts.values[:, 0, -1] += 9
+    hosts.observed[:3, 0, -2] = False
+    rows = DomainRows(DOMAINS)
+    found = rows.slot(windows, 3)
+    paused, lost = (found.metrics.index(one) for one in (PAUSED, LOST))
+    assert (found.last_second, found.slot_seconds, found.values.shape[2]) == (LAST, 15, 1)
+    assert found.values[:, paused, 0].tolist() == [(1 + 1 + 9) / 2, (4 + 4 + 4 + 9) / 3]
+    assert found.observed[:, lost, 0].tolist() == [False, True]
+    assert rows.slot(windows, 1).slot_seconds == 5
+
+
 def test_only_what_can_be_shared_is_looked_at() -> None:
     assert DomainRows(DOMAINS).window(both(), 1).metrics == (HEAT, PAUSED, LOST)
 

@@ -77,7 +77,7 @@ def watched(
 def test_a_switch_whose_nodes_count_it_is_a_group_after_its_patience(metric: str) -> None:
     seen = watched(replace(JOB, faults=busy(range(3), metric)))
     first = min(seen.found)
-    assert ONSET + SOON.group_harmless_seconds - 1 <= first <= ONSET + 45
+    assert ONSET + SOON.group_harmless_seconds - 3 <= first <= ONSET + 45
     group, departure, window = seen.found[first]
     assert (group.domain, group.members) == (LEAF, (name(0), name(1), name(2)))
     assert ONSET <= group.since - START == departure.since - START <= ONSET + 2
@@ -91,7 +91,7 @@ def test_congestion_that_comes_and_goes_is_no_group() -> None:
     passing = replace(crowd, faults=busy(range(3), last=ONSET + 40))
     assert watched(passing, settings=DEFAULT).found == {}
     lasting = min(watched(replace(crowd, faults=busy(range(3))), settings=DEFAULT).found)
-    assert ONSET + DEFAULT.group_harmless_seconds - 1 <= lasting
+    assert ONSET + DEFAULT.group_harmless_seconds - 3 <= lasting
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_nodes_are_well_once_nothing_has_spoken_against_their_switch_for_long_en
             well.append(second)
         assert second < SOON.healthy_seconds_to_resolve or watch.is_well((name(9),), 1)
     over = well.index(next(at for at in well if at > ONSET))
-    assert well[over - 1] == ONSET - 1
+    assert ONSET - 1 <= well[over - 1] <= ONSET + 1
     assert well[over] >= 45 + SOON.healthy_seconds_to_resolve
     assert well[over:] == list(range(well[over], 75))
 

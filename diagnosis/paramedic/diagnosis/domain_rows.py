@@ -7,7 +7,7 @@ block is often what stands behind one switch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,21 @@ class DomainRows:
             values=values.astype(np.float32),
             observed=~np.isnan(values),
             slot_seconds=base.slot_seconds,
+        )
+
+    def slot(self, windows: Mapping[Entity, Window], slots: int) -> Window:
+        """The means of so many of the newest slots, as one."""
+        window = self.window(windows, slots)
+        if slots == 1:
+            return window
+        seen = window.observed.sum(axis=2, keepdims=True)
+        total = np.where(window.observed, window.values, 0.0).sum(axis=2, keepdims=True)
+        return replace(
+            window,
+            first_second=window.last_second,
+            values=(total / np.maximum(seen, 1)).astype(np.float32),
+            observed=seen > 0,
+            slot_seconds=slots * window.slot_seconds,
         )
 
     def _medians(self, window: Window, kept: tuple[int, ...], slots: int) -> NDArray[np.float64]:

@@ -37,6 +37,8 @@ _DEPARTS_TOO = 0.35
 _MOST_OF_IT = 2 / 3
 _ALMOST_ALL = 0.9
 _SLOTS_SHOWN = 60
+_SLOT_SECONDS = 3
+"""What a domain does is looked at so often: what befalls a group takes a minute to tell anyway."""
 
 
 class Befallen(NamedTuple):
@@ -90,14 +92,18 @@ class DomainWatch:
             test.restart()
 
     def weigh(self, windows: Mapping[Entity, Window], domains: Domains) -> None:
-        """Add a slot."""
+        """Add a slot: of several short ones the last, which stands for all of them."""
         if domains is not self._declared and domains != self._declared:
             self._declared = domains
             named = _comparable(domains).items()
             self._domains = {kind: self._rows(kind, members) for kind, members in named}
+        base = next(iter(windows.values()))
+        together = max(1, round(_SLOT_SECONDS / base.slot_seconds))
+        if (base.last_second // base.slot_seconds + 1) % together:
+            return
         tests = sum(len(rows.domains) for rows in self._domains.values())
         for kind, rows in self._domains.items():
-            window = rows.window(windows, 1)
+            window = rows.slot(windows, together)
             if window.metrics:
                 self._tests[kind].weigh(window, None, tests, self._patient)
 
@@ -134,7 +140,7 @@ class DomainWatch:
 
     def is_well(self, nodes: tuple[NodeName, ...], slot_seconds: int) -> bool:
         """Whether nothing has spoken against a domain of these nodes for long enough."""
-        enough = self.settings.healthy_seconds_to_resolve / slot_seconds
+        enough = self.settings.healthy_seconds_to_resolve / max(slot_seconds, _SLOT_SECONDS)
         calm = [one.calm_slots for one in self._of(nodes)]
         return bool(calm) and min(calm) >= enough
 
