@@ -1,4 +1,4 @@
-"""Domains as rows: what nodes behind one switch, in one rack or of one stage show in the middle.
+"""Domains as rows: what most nodes behind one switch, in one rack or of one stage show.
 
 Only what can come of what they share is looked at: congestion, losses, round trips, temperatures.
 How much they work is left out, because whoever waits for one slow machine does so in blocks, and a
@@ -15,7 +15,7 @@ import numpy as np
 
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
 from paramedic.models.departure.character import About, character_of
-from paramedic.models.leave_one_out import median_over_time
+from paramedic.models.leave_one_out import entry_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -45,7 +45,7 @@ class DomainRows:
         self._rows = tuple(EntityKey(Entity.NODE, NodeName(name)) for name in self.domains)
 
     def window(self, windows: Mapping[Entity, Window], slots: int) -> Window:
-        """The newest slots of what can be shared: the median of the rows of a domain's nodes."""
+        """The newest slots of what can be shared, as most rows of a domain's nodes show it."""
         base = windows[Entity.GPU]
         kept = {kind: shared_metrics(windows[kind].metrics, self.matters) for kind in _KINDS}
         parts = [self._medians(windows[kind], kept[kind], slots) for kind in _KINDS]
@@ -84,7 +84,7 @@ class DomainRows:
         shape = min(slots, window.values.shape[2]), len(kept), len(window.rows) + 1
         values = np.full(shape, np.nan)
         np.copyto(values[..., :-1], window.values.T[newest], where=window.observed.T[newest])
-        return median_over_time(np.take(values, self._seats(window), axis=2))
+        return _most_reach(np.take(values, self._seats(window), axis=2))
 
     def _seats(self, window: Window) -> NDArray[np.intp]:
         rows, seats = self._seated.get(window.entity, (None, None))
@@ -92,6 +92,19 @@ class DomainRows:
             seats = _seats(window.rows, self.domains)
             self._seated[window.entity] = window.rows, seats
         return seats
+
+
+def _most_reach(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What more than half of those that are known reach, along the last axis; NaN: nobody is.
+
+    Half of the nodes, which may be two machines of four, are no group.
+    """
+    missing = np.isnan(values)
+    count = values.shape[-1] - np.count_nonzero(missing, axis=-1)[..., None]
+    ordered = np.sort(np.where(missing, np.inf, values), axis=-1)
+    reached = entry_at(ordered, np.maximum(count - 1, 0) // 2)
+    found: NDArray[np.float64] = np.where(count > 0, reached, np.nan)[..., 0]
+    return found
 
 
 def is_shared(metric: str, matters: tuple[About, ...] = SHARED) -> bool:
