@@ -15,7 +15,9 @@ LATE = (200, 230)
 def beyond_power(watts: float, celsius: float, ages: tuple[int, int] = LATE) -> float:
     """Of a card that burnt 400 W at 70 °C."""
     past, new = np.array([[400.0, 70.0]]), np.array([[watts, celsius]])
-    return float(dict(derived(METRICS, new, past, ages))[BEYOND_POWER][0])
+    (found,) = derived(METRICS, new, past, ages)
+    assert found.name == BEYOND_POWER
+    return float(found.changes[0])
 
 
 @pytest.mark.parametrize(("watts", "celsius"), [(400.0, 70.0), (300.0, 60.0), (500.0, 80.0)])
@@ -33,16 +35,26 @@ def test_a_chip_is_not_expected_to_cool_at_once() -> None:
 
 def test_without_power_before_nothing_is_explained() -> None:
     past, new = np.array([[0.0, 30.0]]), np.array([[400.0, 70.0]])
-    assert np.isnan(dict(derived(METRICS, new, past, LATE))[BEYOND_POWER][0])
+    (found,) = derived(METRICS, new, past, LATE)
+    assert np.isnan(found.changes[0])
+
+
+def test_without_a_past_a_chip_is_compared_with_what_its_peers_make_of_a_watt() -> None:
+    new = np.array([[400.0, 70.0], [400.0, 70.0], [400.0, 70.0], [300.0, 60.0], [300.0, 69.0]])
+    (found,) = derived(METRICS, new, np.full(new.shape, np.nan), LATE)
+    assert found.levels == pytest.approx([0.0, 0.0, 0.0, 0.0, 9.0])
+    (idle,) = derived(METRICS, np.zeros((2, 2)), np.zeros((2, 2)), LATE)
+    assert np.isnan(idle.levels).all()
 
 
 def test_the_processors_use_is_measured_against_a_limit_of_its_own() -> None:
     metrics = ("load_average", "cpu_utilization_ratio")
     past, new = np.array([[1.0, 0.2]]), np.array([[9.0, 0.5]])
-    found = dict(derived(metrics, new, past, LATE))
-    assert list(found) == [BEYOND_THREADS]
-    assert found[BEYOND_THREADS][0] == pytest.approx(0.3)
+    (found,) = derived(metrics, new, past, LATE)
+    assert found.name == BEYOND_THREADS
+    assert found.changes[0] == pytest.approx(0.3)
+    assert found.levels[0] == 0.5, "which is compared where there is no past"
 
 
 def test_nothing_is_derived_from_metrics_that_are_not_there() -> None:
-    assert dict(derived(("gpu_power_watts",), np.ones((2, 1)), np.ones((2, 1)), LATE)) == {}
+    assert list(derived(("gpu_power_watts",), np.ones((2, 1)), np.ones((2, 1)), LATE)) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,14 @@ def scores(extent: Extent = Extent.ONE_GPU, **shown: float) -> dict[Fault, float
     return dict(zip(KNOWLEDGE.faults, LIKELIHOOD.log_scores(seen, extent).tolist(), strict=True))
 
 
+def log_ratio(one: Fault, other: Fault) -> float:
+    """Of how often they happen."""
+    shares: dict[Fault, float] = dict(
+        zip(KNOWLEDGE.faults, log_shares(KNOWLEDGE).tolist(), strict=True)
+    )
+    return shares[one] - shares[other]
+
+
 def test_the_ways_in_which_a_family_looks_are_a_whole() -> None:
     for family in KNOWLEDGE.families:
         looks = looks_of(family, KNOWLEDGE)
@@ -35,6 +45,18 @@ def test_the_family_that_a_symptom_is_known_by_explains_it_best() -> None:
 def test_two_mechanisms_together_are_explained_by_a_family_that_has_both() -> None:
     both = scores(corrected_errors=0.99, memory_traffic_higher=0.99)
     assert both[Fault.ECC_ERROR] > max(v for k, v in both.items() if k is not Fault.ECC_ERROR) + 2
+
+
+def test_nobody_is_accused_of_what_nobody_sees() -> None:
+    """Errors whose counter is not exported explain no chip that is slow."""
+    found = scores(clock_lower=0.99, corrected_errors=math.nan, uncorrected_errors=math.nan)
+    rival = found[Fault.GPU_EXECUTION_ERROR] - found[Fault.ECC_ERROR]
+    assert rival > log_ratio(Fault.ECC_ERROR, Fault.GPU_EXECUTION_ERROR) + 1.0
+
+
+def test_who_explains_nothing_needs_chance_and_the_unknown_does_not() -> None:
+    odd = scores(symbols_misread=0.99)
+    assert odd[Fault.AOC_ERROR] > odd[Fault.UNKNOWN] > odd[Fault.NVLINK_ERROR] + 2.0
 
 
 def test_what_cannot_be_seen_speaks_for_nobody() -> None:

@@ -146,6 +146,24 @@ def test_a_node_that_is_gone_has_lost_no_card() -> None:
     assert not found.cards_missing
 
 
+def test_a_hole_just_before_the_evidence_is_of_the_same_trouble() -> None:
+    windows = job()
+    for kind, rows in ((Entity.GPU, slice(4, 8)), (Entity.NODE, slice(1, 2))):
+        hide(windows[kind], rows, slice(ONSET - 5, ONSET))
+    assert of_second_node(windows, after=8).rows_missing
+    assert not of_second_node(windows).rows_missing, "that was long ago"
+
+
+def test_a_card_that_answers_now_and_then_is_unsteady() -> None:
+    windows = job()
+    for second in range(ONSET + 10, ONSET + 40, 10):
+        hide(windows[Entity.GPU], slice(6, 7), slice(second, second + 4))
+    found = of_second_node(windows)
+    assert found.cards_unsteady
+    assert not found.cards_missing
+    assert not of_second_node(job()).cards_unsteady
+
+
 def test_a_page_that_fails_alone_is_no_silence_of_the_node() -> None:
     windows = job()
     hide(windows[Entity.NODE], slice(1, 2))
@@ -190,8 +208,11 @@ def test_a_glimpse_of_a_node_that_goes_is_no_departure() -> None:
 def test_without_a_past_levels_are_compared() -> None:
     windows = job()
     windows[Entity.GPU].values[6, 0] -= 100.0
+    windows[Entity.NODE].values[:] /= 500.0
+    windows[Entity.NODE].values[1] += 0.5
     found = measured(windows, (), NODES[1], Stretch(0, 40))
     assert found.departures["gpu_power_watts"].deviation < -20.0
+    assert found.departures["cpu_utilization_beyond_threads"].deviation > 5.0
 
 
 def test_reasons_for_a_low_clock_are_those_that_came_up_since_the_onset() -> None:

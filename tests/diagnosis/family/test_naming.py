@@ -77,6 +77,86 @@ def test_absence_stops_and_the_drivers_word_name_it_too(fault: Fault, signature:
     assert NAMER.name(signature).fault is fault
 
 
+SILENT = {"gpu_ecc_correctable_total": 0.0, "gpu_ecc_uncorrectable_total": 0.0}
+BUSY_HOST = {
+    "cpu_utilization_ratio": 40.0, "cpu_utilization_beyond_threads": 7.0, "load_average": 30.0,
+    "context_switches_per_second": 18.0, "gpu_utilization_ratio": -25.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "deviations",
+    [
+        {"gpu_sm_active_ratio": 20.0},
+        {"gpu_sm_clock_hertz": -9.0},
+        {"gpu_utilization_ratio": -20.0, "gpu_power_watts": -8.0},
+        {"gpu_memory_used_bytes": 9.0},
+        {"gpu_sm_active_ratio": 16.0, "gpu_dram_active_ratio": 6.0, "gpu_power_watts": 4.0},
+    ],
+)
+def test_where_counters_are_silent_a_memory_error_needs_something_of_its_own(
+    deviations: dict[str, float],
+) -> None:
+    naming = NAMER.name(departed(Extent.ONE_GPU, {**SILENT, **deviations}))
+    assert naming.probabilities[Fault.ECC_ERROR] < 0.35
+
+
+def test_where_no_counter_is_exported_a_low_clock_is_no_memory_error_either() -> None:
+    naming = NAMER.name(departed(Extent.ONE_GPU, {"gpu_sm_clock_hertz": -9.0}))
+    assert naming.fault is Fault.GPU_EXECUTION_ERROR
+    assert naming.probabilities[Fault.ECC_ERROR] < 0.3
+
+
+def test_a_busy_host_of_which_all_cards_stall_has_another_program() -> None:
+    naming = NAMER.name(departed(Extent.SEVERAL_GPUS, BUSY_HOST))
+    assert naming.fault is Fault.HOST_CONTENTION
+
+
+def test_a_busy_host_of_which_one_card_stalls_tries_that_ones_launches_again() -> None:
+    busy = BUSY_HOST | {"cpu_utilization_beyond_threads": 2.0, "load_average": 3.0}
+    assert NAMER.name(departed(Extent.ONE_GPU, busy)).fault is Fault.CUDA_EXECUTION_ERROR
+
+
+LOSES = {"tcp_retransmits_per_second": 300.0, "network_drops_per_second": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("fault", "drops", "holes"),
+    [
+        (Fault.NIC_DROPOUT, 80.0, False),
+        (Fault.NIC_DROPOUT, 0.0, False),
+        (Fault.MACHINE_UNREACHABLE, 0.0, True),
+    ],
+)
+def test_lost_packets_are_the_network_cards_unless_its_machine_is_heard_now_and_then(
+    fault: Fault, drops: float, holes: bool
+) -> None:
+    losing = departed(Extent.HOST, LOSES | {"network_drops_per_second": drops})
+    assert NAMER.name(replace(losing, rows_missing=holes)).fault is fault
+
+
+def test_packets_that_the_card_does_not_count_as_dropped_make_it_less_likely() -> None:
+    dropped = NAMER.name(departed(Extent.HOST, LOSES | {"network_drops_per_second": 80.0}))
+    elsewhere = NAMER.name(departed(Extent.HOST, LOSES))
+    assert (
+        elsewhere.probabilities[Fault.NIC_DROPOUT] < dropped.probabilities[Fault.NIC_DROPOUT] - 0.1
+    )
+
+
+def test_a_card_that_answers_now_and_then_is_about_to_go() -> None:
+    replays = departed(Extent.ONE_GPU, {"gpu_pcie_replays_per_second": 60.0})
+    assert NAMER.name(replays).fault is Fault.PCIE_DOWNGRADE
+    assert NAMER.name(replace(replays, cards_unsteady=True)).fault is Fault.GPU_CARD_DROP
+
+
+def test_memory_of_a_host_is_the_jobs_own_only_where_its_processes_hold_it() -> None:
+    grown = {"memory_used_ratio": 12.0, "process_resident_bytes": 0.0}
+    others = NAMER.name(departed(Extent.HOST, grown))
+    own = NAMER.name(departed(Extent.HOST, grown | {"process_resident_bytes": 12.0}))
+    assert others.fault is Fault.MACHINE_UNREACHABLE
+    assert own.fault is Fault.CUDA_EXECUTION_ERROR
+
+
 def test_what_telemetry_cannot_tell_apart_is_said_with_little_probability() -> None:
     slow = {"compute_seconds": 20.0, "collective_seconds": -20.0, "gpu_sm_active_ratio": 9.0}
     naming = NAMER.name(departed(Extent.ONE_GPU, slow))

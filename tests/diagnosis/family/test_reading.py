@@ -65,7 +65,7 @@ def test_symptoms_speak_of_metrics_that_the_catalogue_knows_or_that_are_derived(
 def test_every_sign_is_one_that_a_signature_can_give() -> None:
     told = Signature(
         Extent.HOST, {}, True, True, frozenset(), frozenset({48, 13, 119, 74, 79, 32}),
-        slow_reasons=0xFF, has_stopped=True, has_exited=True,
+        slow_reasons=0xFF, has_stopped=True, has_exited=True, cards_unsteady=True,
     )  # fmt: skip
     signs = [one for one in shipped_knowledge().symptoms if not one.metrics]
     never = [

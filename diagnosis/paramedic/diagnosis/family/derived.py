@@ -7,9 +7,11 @@ no cooler has lost its cooling, even where its driver keeps it below its limit.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from paramedic.diagnosis.family.comparing import median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,20 +35,30 @@ _DELAY_SECONDS = 25.0
 """In which a chip on its cooler goes most of the way to its new warmth."""
 
 
+class Derived(NamedTuple):
+    """An amount of each row, (rows,)."""
+
+    name: str
+    changes: Floats
+    levels: Floats
+    """Where there is too little past to tell a change by."""
+
+
 def derived(
     metrics: Sequence[str], new: Floats, past: Floats, ages: tuple[int, int]
-) -> Iterator[tuple[str, Floats]]:
-    """Changes of each row, of what can be derived from these metrics.
+) -> Iterator[Derived]:
+    """What can be derived from these metrics.
 
     `new` and `past` are means, (rows, metrics); `ages` is how many seconds after the onset the new
     ones begin and end.
     """
     if _TEMPERATURE in metrics and _POWER in metrics:
         at = [metrics.index(_TEMPERATURE), metrics.index(_POWER)]
-        yield BEYOND_POWER, _beyond_power(new[:, at].T, past[:, at].T, _settled(*ages))
+        beyond = _beyond_power(new[:, at].T, past[:, at].T, _settled(*ages))
+        yield Derived(BEYOND_POWER, beyond, _beyond_peers(new[:, at]))
     if _PROCESSOR in metrics:
-        at_processor = metrics.index(_PROCESSOR)
-        yield BEYOND_THREADS, new[:, at_processor] - past[:, at_processor]
+        use, before = (part[:, metrics.index(_PROCESSOR)] for part in (new, past))
+        yield Derived(BEYOND_THREADS, use - before, use)
 
 
 def _beyond_power(new: Floats, past: Floats, settled: float) -> Floats:
@@ -56,6 +68,16 @@ def _beyond_power(new: Floats, past: Floats, settled: float) -> Floats:
     share = np.divide(power, power_before, out=np.full(power.shape, np.nan), where=burns)
     expected = (warmth_before - _AIR_CELSIUS) * (share - 1.0) * settled
     beyond: Floats = warmth - warmth_before - expected
+    return beyond
+
+
+def _beyond_peers(now: Floats) -> Floats:
+    """Of temperature and power, long after a change: how much warmer than the peers' warmth a watt
+    explains."""
+    usual_warmth, usual_power = median(now)
+    warmth, power = now.T
+    share = np.divide(power, usual_power, out=np.full(power.shape, np.nan), where=usual_power > 0.0)
+    beyond: Floats = warmth - _AIR_CELSIUS - (usual_warmth - _AIR_CELSIUS) * share
     return beyond
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from paramedic.diagnosis.family.comparing import Compared, means, median
 from paramedic.diagnosis.family.derived import BEYOND_THREADS, derived
+from paramedic.diagnosis.family.hearing import Hearing, has_holes
 from paramedic.diagnosis.family.signature import TELLING_REASONS, Departure, Extent, Signature
 from paramedic.ingest.contract import Entity, EventKind
 
@@ -27,10 +28,9 @@ if TYPE_CHECKING:
 
 _NEW_SECONDS = 30
 _PAST_SECONDS = 90
+_UNHEARD_SECONDS = 10
 _STRONG = 5.0
 """A GPU with such a departure departs."""
-_HOLES_SHARE = 0.7
-"""Telemetry with fewer of its rows than this share of the peers' has holes."""
 _RESOLUTION = {
     BEYOND_THREADS: 1 / 24, "_celsius": 0.6, "_ratio": 0.004, "_total": 0.3, "_seconds": 0.001,
     "gpu_row_remap_pending": 0.1, "gpu_row_remap_failed": 0.1, "gpu_recovery_action": 0.1,
@@ -64,6 +64,12 @@ class Stretch:
     def past(self, window: Window) -> slice:
         """The slots that are compared with."""
         return _slots(window, self.onset - _PAST_SECONDS, self.onset)
+
+    def unheard(self, window: Window) -> slice:
+        """The slots in which absence is looked for: who is not heard gives no evidence, which then
+        begins after a hole."""
+        begin = max(self.onset - _UNHEARD_SECONDS, self.until - _NEW_SECONDS + 1)
+        return _slots(window, begin, self.until + 1)
 
     @property
     def ages(self) -> tuple[int, int]:
@@ -101,6 +107,13 @@ def measured(
     xids = _xids(windows, node, stretch) | _told_xids(told)
     grown = frozenset(_grown(windows, node, stretch))
     reasons = _slow_reasons(windows, node, stretch)
+    heard = {
+        entity: Hearing.of(window, node, stretch.unheard(window), stretch.past(window))
+        for entity, window in windows.items()
+        if entity in (Entity.GPU, Entity.NODE)
+    }
+    cards, host = heard.get(Entity.GPU), heard.get(Entity.NODE)
+    host_is_heard = host is not None and host.is_heard_now
     is_told_of_card = (
         gpu is not None
         or bool(xids)
@@ -112,8 +125,9 @@ def measured(
     return Signature(
         extent=extent,
         departures=departures,
-        rows_missing=_has_holes(windows, node, stretch),
-        cards_missing=_has_lost_cards(windows, node, stretch),
+        rows_missing=has_holes(list(heard.values())),
+        cards_missing=cards is not None and cards.has_lost_cards(host_is_heard),
+        cards_unsteady=cards is not None and cards.has_unsteady_cards(),
         grown=grown,
         xids=xids,
         slow_reasons=reasons,
@@ -139,10 +153,10 @@ class _Departures:
             stretch.new(window), stretch.past(window)))  # fmt: skip
         changes, peers = new - past, ~mine if (~mine).any() else mine
         usual = median(new[peers])
-        for name, one in derived(metrics, new, past, stretch.ages):
-            metrics, usual = (*metrics, name), np.append(usual, 0.0)
-            changes = np.column_stack([changes, one])
-            new = np.column_stack([new, np.full(len(new), np.nan)])
+        for one in derived(metrics, new, past, stretch.ages):
+            metrics, usual = (*metrics, one.name), np.append(usual, 0.0)
+            changes = np.column_stack([changes, one.changes])
+            new = np.column_stack([new, one.levels])
         least = np.fmax([_resolution(metric) for metric in metrics], _LEVEL_SHARE * np.abs(usual))
         found = Compared.best_of(changes, new, peers, least)
         apart = found.apart[mine]
@@ -195,49 +209,6 @@ def _resolution(metric: str) -> float:
 
 def _rows_of(window: Window, node: NodeName) -> list[int]:
     return [at for at, row in enumerate(window.rows) if row.node == node]
-
-
-def _has_holes(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> bool:
-    """Whether rows of the node are missing in every kind of telemetry that there is of it."""
-    shares = []
-    for entity in (Entity.GPU, Entity.NODE):
-        window = windows.get(entity)
-        mine = [] if window is None else _rows_of(window, node)
-        if window is None or not mine or len(mine) == len(window.rows):
-            continue
-        heard = _heard(window, slice(None))[:, stretch.new(window)]
-        others = float(np.median(np.delete(heard, mine, axis=0).mean(axis=1)))
-        shares.append(float(heard[mine].max(axis=0).mean()) / others if others else 1.0)
-    return bool(shares) and max(shares) < _HOLES_SHARE
-
-
-def _has_lost_cards(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> bool:
-    window = windows.get(Entity.GPU)
-    mine = [] if window is None else _rows_of(window, node)
-    if window is None or not mine:
-        return False
-    heard = _heard(window, mine)
-    was = heard[:, stretch.past(window)].any(axis=1)
-    newest = heard[:, stretch.new(window)][:, -10:]
-    is_heard = newest.any(axis=1)
-    siblings_are_heard = is_heard.any() or (
-        len(mine) == 1 and _host_is_heard(windows, node, stretch)
-    )
-    return bool((was & ~is_heard).any() and siblings_are_heard)
-
-
-def _host_is_heard(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> bool:
-    window = windows.get(Entity.NODE)
-    mine = [] if window is None else _rows_of(window, node)
-    if window is None or not mine:
-        return False
-    return bool(_heard(window, mine)[:, stretch.new(window)][:, -10:].any())
-
-
-def _heard(window: Window, rows: slice | list[int]) -> NDArray[np.bool_]:
-    """Whether anything was observed, (rows, slots)."""
-    heard: NDArray[np.bool_] = np.any(window.observed[rows], axis=1)
-    return heard
 
 
 def _grown(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> Iterator[str]:

@@ -61,6 +61,8 @@ class Signature:
     """The machine makes no progress, and the others wait for it or have given up."""
     has_exited: bool = False
     """A process of the machine has ended that nobody asked to end."""
+    cards_unsteady: bool = False
+    """A GPU is heard only now and then, in seconds in which its sisters are heard."""
 
     @property
     def slowed_by_heat(self) -> bool | None:
