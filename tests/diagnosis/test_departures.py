@@ -154,8 +154,11 @@ def test_who_works_at_other_times_is_a_problem_where_the_whole_job_works_less_si
 def test_a_job_that_stands_needs_less_patience() -> None:
     crowd = replace(SMALL, seconds=90, faults=(Fault(3, 0.3, 1, POWER),))
     goes_on, _ = said_of(crowd)
-    stands, _ = said_of(crowd, standing_since=START + ONSET)
+    stands, _ = said_of(crowd, standing_since=START + ONSET - 10)
     assert stands[0].second + 10 < goes_on[0].second
+    until = stands[0].second - START + 1
+    just_now, _ = said_of(replace(crowd, seconds=until), standing_since=START + until - 9)
+    assert just_now == []
 
 
 def behind_switches(nodes: int, of_each: int) -> JobRoles:

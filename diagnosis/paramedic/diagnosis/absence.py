@@ -38,7 +38,8 @@ _STANDING_SECONDS = 10.0
 _EXPORTER_RESTART_SECONDS = 30.0
 """So long it takes when the node's host is heard, or the job went on without the node for more than
 a step: exporters are restarted."""
-_AT_ONCE_SECONDS = 5.0
+_AT_ONCE_SECONDS = 8.0
+_MISSED_SECONDS, _ABOUT_THEN_SECONDS = 3.0, 12
 _LONGEST_STEP_SECONDS = 60
 """What had begun when a node fell silent may go on for so long before everybody waits."""
 _SLACK_SECONDS = 2
@@ -259,6 +260,18 @@ class AbsenceWatch:
         ]
         most = max(1.0, _LARGEST_SHARE * len(self._kinds[Entity.GPU].nodes))
         return found if len(found) <= most else []
+
+    def is_missed(self, node: NodeName, since: int) -> bool:
+        """Whether another's cards have fallen silent about then, and may be what is waited for."""
+        cards = self._kinds.get(Entity.GPU)
+        if cards is None:
+            return False
+        silent = cards.memory.line(_Field.SILENT)
+        begun = cards.second - silent
+        lately = (silent >= _MISSED_SECONDS) & (silent < _EXPORTER_RESTART_SECONDS)
+        is_about_then = np.abs(begun - since) <= _ABOUT_THEN_SECONDS
+        found = np.flatnonzero((cards.heard > 0) & lately & is_about_then).tolist()
+        return any(cards.nodes[at] != node for at in found)
 
     def is_back(self, node: NodeName) -> bool:
         """Whether the node is heard again in all that was heard of it before."""

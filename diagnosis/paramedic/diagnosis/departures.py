@@ -22,7 +22,7 @@ from paramedic.diagnosis.domain_watch import DomainWatch
 from paramedic.diagnosis.excuses import Excuse, Excuses
 from paramedic.diagnosis.host_support import with_hosts
 from paramedic.diagnosis.job_pace import JobPace
-from paramedic.diagnosis.materiality import LEAST_SHARE, is_material
+from paramedic.diagnosis.materiality import is_material
 from paramedic.diagnosis.node_evidence import SUSPECT, NodeEvidence
 from paramedic.diagnosis.rows_test import RowsTest
 from paramedic.diagnosis.separation import Picture, Suspect, culprits
@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 _STEADY_PACE = 1
 """The pace at which machines are told apart: less noise than the first, sooner than the last."""
 _SLOTS_BETWEEN_LOOKS = 10
+_MUCH_LOST = 0.2
+"""Of the whole job's work: a little less has many causes."""
+_LATE_SECONDS = 10.0
+"""Whose clock is some seconds off stops later than all others, or sooner."""
 _STANDING_SECONDS = 15.0
 """In a job that stands still a host has nothing to do: who is busier for so long is what it waits
 for."""
@@ -119,15 +123,17 @@ class DepartureWatch:
         """
         stands = standing_since is not None
         busy_seconds = _STANDING_SECONDS if stands else self._job_pace.busy_seconds
+        now = windows[Entity.GPU].last_second
+        has_stood = stands and now - (standing_since or 0) >= _LATE_SECONDS
         kinds = [kind for kind in self._tests if windows[kind].rows]
         rows = sum(len(windows[kind].rows) for kind in kinds)
         self._follow_steps(windows[Entity.GPU])
         self._job_pace.look(windows[Entity.GPU])
         for kind in kinds:
             self._tests[kind].weigh(
-                windows[kind], roles, rows, self.settings, self._step_seconds, busy_seconds, stands
-            )
-        now = windows[Entity.GPU].last_second
+                windows[kind], roles, rows, self.settings,
+                self._step_seconds, busy_seconds, has_stood,
+            )  # fmt: skip
         self._busy_hosts.look(self._tests[Entity.NODE].slot, self._pace, now)
         if roles is not None:
             present = self._present.of([windows[kind].rows for kind in kinds])
@@ -272,7 +278,7 @@ class DepartureWatch:
             most_suspected = np.median(strength[hosts.members(one.circle)]) >= SUSPECT
             if kind is Entity.GPU and is_soon and (departure.gpu is None or most_suspected):
                 self._excuse(departure, Excuse.SOON)
-            elif departure.job_lost_share < LEAST_SHARE and not is_material(window, departure):
+            elif departure.job_lost_share < _MUCH_LOST and not is_material(window, departure):
                 self._excuse(departure, Excuse.SMALL)
             elif not stands and self._clocks.explain(test, window, departure, roles):
                 test.doubt(departure.alike)

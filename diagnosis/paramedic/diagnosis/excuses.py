@@ -20,6 +20,7 @@ class Excuse(StrEnum):
     CLOCK = "its clock is off: moved by some seconds, it does what its peers do"
     CROWD = "more than a third of all nodes depart: that is nobody's in particular"
     DOMAIN = "what it shares a switch, a rack or a stage with departs in the same way"
+    MISSED = "another node is heard of no more since about the same time: it may wait for that one"
     SECOND = "another node is accused since before, and most who look odd then wait for it"
     SMALL = "it differs from its peers by less than anybody would miss"
     SOON = "what all GPUs of a node show together is given some seconds to pass"

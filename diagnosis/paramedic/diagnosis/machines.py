@@ -134,6 +134,8 @@ class MachineWatch:
         for departure in judged.departures:
             if _is_victim(departure, docket, roles):
                 self.departures.excuses.give(departure.node, Excuse.VICTIM, departure.second)
+            elif self.absences.is_missed(departure.node, departure.since):
+                self.departures.excuses.give(departure.node, Excuse.MISSED, departure.second)
             else:
                 yield from self._accuse(departure, windows, picture, docket)
 

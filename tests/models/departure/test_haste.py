@@ -24,12 +24,12 @@ def haste_of(metrics: tuple[str, ...], *values: tuple[float, ...]) -> NDArray[np
 
 def test_events_need_as_much_less_patience_as_they_come_oftener_than_a_burst() -> None:
     found = haste_of((SYMBOLS,), RATES)[0]
-    assert found.tolist() == pytest.approx([1, 1, 1, 5 / 40, 5 / 100, 1])
+    assert found.tolist() == pytest.approx([1, 1, 1, 12 / 40, 12 / 100, 1])
 
 
 def test_what_comes_often_on_one_row_hastens_nothing_else() -> None:
     found = haste_of((CPU, SYMBOLS, PAUSED), (0.2,) * 6, (1000.0, 0, 0, 0, 0, 0), (1e6,) * 6)
-    assert found[1, 0] == pytest.approx(5 / 1000)
+    assert found[1, 0] == pytest.approx(12 / 1000)
     assert np.delete(found.ravel(), 6).tolist() == [1.0] * 17
 
 
@@ -40,4 +40,4 @@ def test_of_running_totals_what_they_grow_by_counts_and_not_what_they_have_come_
         seen = np.array([[total, 0.0, 0.0, 0.0]])
         slot = model.score(seen, rows, ("gpu_ecc_correctable_total",), None, 1)
         found.append(np.broadcast_to(slot.haste, seen.shape)[0, 0])
-    assert found[1:] == pytest.approx([1, 5 / 50, 1])
+    assert found[1:] == pytest.approx([1, 12 / 50, 1])

@@ -96,7 +96,7 @@ _CHORE = Character(About.USAGE, 240.0, only_rises=True)
 _STATE = Character(About.WORK, 10.0)
 _SIGN = Character(About.SIGN, 25.0)
 _ERRORS = Character(
-    About.SIGN, 25.0, Scale.COUNTED, floor_share=0.01, only_rises=True, passing_rate=5.0
+    About.SIGN, 25.0, Scale.COUNTED, floor_share=0.01, only_rises=True, passing_rate=12.0
 )
 """A link that has to train again does so within half a minute."""
 _LOSSES = replace(_ERRORS, about=About.LOSSES, passing_rate=10.0, lone_seconds=45.0)
