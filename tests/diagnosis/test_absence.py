@@ -147,6 +147,30 @@ def the_first_two(window: Window) -> Window:
     )
 
 
+def stepping(at: int, stops_at: int, silent_from: int) -> Window:
+    """The last minute: steps of 16 s end with 6 s of exchange, and the last one never ends."""
+    seconds = np.arange(at - 59, at + 1)
+    waits = (seconds % 16 >= 10) | (seconds >= stops_at)
+    shown = np.array([np.where(waits, 130.0, 300.0), np.ones(60), np.where(waits, 0.0, 1e9)])
+    values = np.repeat(shown[None].astype(np.float32), NODES, axis=0)
+    there = np.ones(values.shape, np.bool_)
+    there[4, :, seconds >= silent_from] = False
+    metrics = ("gpu_power_watts", "gpu_utilization_ratio", "gpu_pcie_tx_bytes_per_second")
+    job = JobName("job")
+    return Window(job, 0, Entity.GPU, START + at - 59, ROWS[Entity.GPU], metrics, values, there)
+
+
+@pytest.mark.long
+def test_a_job_may_come_to_stand_in_a_part_of_its_step_in_which_cards_do_little() -> None:
+    watcher, found = AbsenceWatch(60), []
+    for at in range(60, 215):
+        heard = EVERYBODY - {4} if at >= 191 else EVERYBODY
+        hosts = window(Entity.NODE, START + at, heard)
+        gpus = stepping(at, stops_at=186, silent_from=191)
+        found += watcher.judge({Entity.GPU: gpus, Entity.NODE: hosts})
+    assert {(one.node, one.is_standing) for one in found} == {("n4", True)}
+
+
 @pytest.mark.parametrize(
     ("node", "since", "is_missed"),
     [(3, 92, True), (4, 92, False), (3, 70, False)],

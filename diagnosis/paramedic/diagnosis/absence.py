@@ -243,18 +243,20 @@ class AbsenceWatch:
         begun = self.motion.standing_since(told[Entity.GPU].slot_seconds)
         if begun is None:
             return []
-        latest = begun + max(_SLACK_SECONDS, told[Entity.GPU].slot_seconds)
         usual = self._kinds[Entity.GPU].ended.usual_seconds(told[Entity.GPU].last_second)
         least = max(_STANDING_SECONDS, LONGEST_SILENCES * usual)
         missing = [
             one
             for one in self._missing(told, least, _PAIR)
-            if Entity.GPU in one.kinds and begun - _LONGEST_STEP_SECONDS <= one.since <= latest
+            if Entity.GPU in one.kinds and begun - _LONGEST_STEP_SECONDS <= one.since
         ]
         step = (missing and step_seconds(told[Entity.GPU])) or 0.0
+        # A job may come to stand in a part of its step in which cards do little anyway.
+        latest = begun + max(_SLACK_SECONDS, told[Entity.GPU].slot_seconds, step / 2)
         found = [
             replace(one, is_standing=True)
             for one in missing
+            if one.since <= latest
             if (one.is_whole and begun - one.since <= _AT_ONCE_SECONDS + step)
             or one.second - one.since >= _EXPORTER_RESTART_SECONDS
         ]
