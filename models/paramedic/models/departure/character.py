@@ -103,8 +103,9 @@ _LOSSES = replace(_ERRORS, about=About.LOSSES, passing_rate=10.0, lone_seconds=4
 """A network under load loses some packets for some seconds."""
 _CORRECTIONS = replace(_ERRORS, about=About.MEMORY, patience_seconds=14.0, takes_increments=True)
 _LATENCY = Character(About.SIGN, 16.0, Scale.LOGARITHM, only_rises=True)
-_DISK = replace(_LATENCY, about=About.DISK, floor_share=0.07)
-"""Twice as long is what any other program on the disk does to it."""
+_DISK = replace(_LATENCY, about=About.DISK, floor_share=0.07, lone_seconds=30.0)
+"""Twice as long is what any other program on the disk does to it, and one that tidies up by itself
+is slow for half a minute."""
 _CONGESTION = replace(_ERRORS, about=About.CONGESTION, passing_rate=0.0)
 _FOOTPRINT = Character(About.FOOTPRINT, 60.0, only_rises=True)
 _TRAFFIC = replace(_WORK, lone_seconds=60.0)
