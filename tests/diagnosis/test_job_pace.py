@@ -78,6 +78,10 @@ def test_too_little_before_or_after_says_nothing(until: int, since: int) -> None
     assert followed(falls(0.3), until=until).lost_seconds(since) is None
 
 
+def test_of_samples_that_come_too_seldom_nothing_is_said() -> None:
+    assert followed(falls(0.4), until=900, width=60).lost_share(300) is None
+
+
 def test_what_was_so_from_the_beginning_has_cost_nothing_since() -> None:
     assert followed(falls(0.3)).lost_seconds(50) == 0
     assert followed(falls(0.3), POWER).lost_seconds(50) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 
 import pytest
 
@@ -77,6 +77,47 @@ def test_a_departed_gpu_is_a_verdict_that_people_understand() -> None:
     assert lead.value < 0.8 * lead.peers
     assert lead.deviation < -5
     assert 43 <= fired.onset.timestamp() - START <= 50
+
+
+def test_of_two_nodes_the_one_that_stays_is_not_compared_with_the_other_that_has_left() -> None:
+    round_trip = "network_round_trip_seconds"
+    levels = {**LEVELS, Entity.NODE: {round_trip: 1e-3}}
+    slower = Fault(0, 6.0, metric=round_trip, entity=Entity.NODE)
+    crowd = replace(SMALL, nodes=2, seconds=100, levels=levels, faults=(slower,))
+    left = event(EventKind.MEMBERSHIP, 45.0, name(1), change="left")
+    assert judge(merged(crowd.batches(), [training(), left])) == []
+    assert {one.node for one in judge(merged(crowd.batches(), [training()]))} == {name(0)}
+
+
+@pytest.mark.parametrize("later", [0.4, 5.0])
+def test_a_card_that_fell_off_the_bus_is_not_back_by_the_rows_of_before(later: float) -> None:
+    told = event(EventKind.XID, 70.2, name(2), 1, xid=79)
+    crowd = replace(SMALL, seconds=100)
+    facts = merged(
+        map(partial(_without_card, since=70 + later), crowd.batches()), [training(), told]
+    )
+    assert [(one.status, one.fault) for one in judge(facts)] == [
+        (Status.FIRING, Family.GPU_CARD_DROP)
+    ]
+
+
+def _without_card(batch: TelemetryBatch, since: float) -> TelemetryBatch:
+    """The second card of the third node has no rows from then on."""
+    return batch if batch.second - START < since else replace(
+        batch, tables=tuple(map(_without_rows, batch.tables))
+    )  # fmt: skip
+
+
+def _without_rows(table: Table) -> Table:
+    if table.entity is not Entity.GPU or table.indices is None:
+        return table
+    places = enumerate(zip(table.nodes, table.indices, strict=True))
+    kept = [at for at, place in places if place != (name(2), 1)]
+    columns = {metric: [values[at] for at in kept] for metric, values in table.columns.items()}
+    nodes = tuple(table.nodes[at] for at in kept)
+    return replace(
+        table, nodes=nodes, indices=tuple(table.indices[at] for at in kept), columns=columns
+    )
 
 
 def test_it_is_resolved_when_the_gpu_works_like_its_peers_again() -> None:

@@ -108,7 +108,7 @@ class JobPace:
         if after.size * width < _FEWEST_AFTER_SECONDS:
             return None
         usual = float(before.mean())
-        if usual <= 0:
+        if usual <= 0 or not first.size:
             return None
         pause = max(2, _PAUSE_SECONDS // width)
         parts = (_without_pauses(part, pause, usual) for part in (after, first))

@@ -30,7 +30,7 @@ _ALLOWANCE = 0.1
 """A card that is missing in less than one of ten slots is none that is lost."""
 _LOST_ROWS_FOLD = 2.0
 _MEMORY_SLOTS = 120.0
-_BACK_SECONDS = 60.0
+BACK_SECONDS = 60.0
 _CONFIDENCE = 0.95
 _ONE = ("row",)
 
@@ -100,7 +100,7 @@ class LostCards:
         if row not in self.memory.rows:
             return False
         present = self.memory.line(_Field.PRESENT)[self.memory.rows.index(row)]
-        return bool(present * slot_seconds >= _BACK_SECONDS)
+        return bool(present * slot_seconds >= BACK_SECONDS)
 
     def _note(self, here: NDArray[np.bool_], judged: NDArray[np.bool_], window: Window) -> None:
         memory, second = self.memory, window.last_second

@@ -18,7 +18,7 @@ from paramedic.diagnosis.excuses import Excuse
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import NOT_WORKING, Trouble, moment
 from paramedic.diagnosis.group_words import finding_of_group
-from paramedic.diagnosis.lost_cards import LostCards
+from paramedic.diagnosis.lost_cards import BACK_SECONDS, LostCards
 from paramedic.diagnosis.membership import is_of_failed_group
 from paramedic.diagnosis.rank_judging import is_whole
 from paramedic.diagnosis.silent_together import at_once
@@ -116,7 +116,7 @@ class MachineWatch:
         second = self._weighed = windows[Entity.GPU].last_second
         if picture.is_past(second) or not picture.is_fit(second, self.settings):
             return
-        if self.has_stood(windows[Entity.GPU]):
+        if self.has_stood(windows[Entity.GPU]) or _is_alone(windows[Entity.GPU], picture, docket):
             self.departures.restart()
             return
         if picture.stretch(second) > self._stretch:
@@ -233,7 +233,8 @@ class MachineWatch:
             if verdict.fault is not Fault.GPU_CARD_DROP or subject.node is None:
                 continue
             row = EntityKey(Entity.GPU, subject.node, subject.gpu)
-            if self.cards.is_back(row, gpus.slot_seconds):
+            told_seconds = gpus.last_second - verdict.detected_at.timestamp()
+            if told_seconds >= BACK_SECONDS and self.cards.is_back(row, gpus.slot_seconds):
                 reason = f"GPU {subject.gpu} of {subject.node} is reported again"
                 yield from docket.clear(*subject[:2], moment(gpus.last_second), reason, subject.gpu)
 
@@ -248,6 +249,14 @@ class MachineWatch:
                 if is_ours and self.departures.is_well(node, slot_seconds):
                     reason = f"{node} works like its peers again"
                     yield from docket.clear(node, trouble, moment(second), reason)
+
+
+def _is_alone(gpus: Window, picture: JobPicture, docket: Docket) -> bool:
+    """Whether a node has lost all its peers: beside who has ended or failed, all look odd."""
+    failed = {one.node for one in docket.open.values() if one.phase is Phase.FAILED}
+    gone = picture.departed | failed
+    nodes = {row.node for row in gpus.rows}
+    return not gone.isdisjoint(nodes) and len(nodes - gone) <= 1
 
 
 def _is_victim(departure: Departure, docket: Docket, roles: JobRoles | None) -> bool:
