@@ -162,7 +162,8 @@ def stepping(at: int, stops_at: int, silent_from: int) -> Window:
 
 @pytest.mark.long
 def test_a_job_may_come_to_stand_in_a_part_of_its_step_in_which_cards_do_little() -> None:
-    watcher, found = AbsenceWatch(60), []
+    watcher = AbsenceWatch(60)
+    found: list[Absence] = []
     for at in range(60, 215):
         heard = EVERYBODY - {4} if at >= 191 else EVERYBODY
         hosts = window(Entity.NODE, START + at, heard)
