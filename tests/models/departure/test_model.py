@@ -161,6 +161,15 @@ def test_of_two_rows_nobody_knows_which_of_them_works_differently() -> None:
     assert not any(one.nats[:, 1].any() or one.known[1].any() for one in found)
 
 
+def test_of_two_nodes_all_cards_of_one_may_clock_down() -> None:
+    rows = tuple(EntityKey(Entity.GPU, NodeName(f"n{at // 4}"), at % 4) for at in range(8))
+    machines = Crowd(rows, ("gpu_sm_clock_hertz",), 0.01)
+    machines.live(65)
+    slow = machines.live(20, times(0.7, metric=0, row=slice(4)))[8:]
+    assert min(lasting(slow, row=row) for row in range(4)) > ODD
+    assert not any(one.nats[:, :, 4:].any() for one in slow)
+
+
 def test_of_three_rows_the_two_others_are_measured_by_each_other() -> None:
     machines = of("gpu_power_watts", rows=3)
     machines.live(65)

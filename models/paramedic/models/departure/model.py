@@ -139,7 +139,9 @@ class DepartureModel:
         level = level if is_whole else np.where(known, level, 0.0)
         rest = self._steady.rest(values, level, size, known, characters.linear, trust)
         smoothing = self.smoothing(slot_seconds)
-        odd = self._scatter.weigh(rest, known, floor, smoothing, self._slots, memory)
+        odd = self._scatter.weigh(
+            rest, known, floor, smoothing, self._slots, memory, characters.harmless
+        )
         calm = known & (odd.nats.max(axis=0) <= _STARTLING_NATS)
         noise = self._scatter.noise(floor)
         weight = self._steady.learn(rest, noise, calm, memory, trust)

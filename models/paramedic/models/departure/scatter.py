@@ -37,7 +37,7 @@ _FEW_NODES_ROWS = 512
 """Of so many rows all that a node has are a good part."""
 _SMALL = 48
 """Of so few rows each is left out of its own yardstick."""
-_FEW_ROWS = 3
+_TWO, _FEW_ROWS = 2, 3
 """With one of so few rows that departs, the others depart from it by as much."""
 _LEAST_UPPER = 0.65
 _FOLD_OF_MIDDLE = 1 / math.log(2)
@@ -95,6 +95,7 @@ class Scatter:
     """Which node each row is of, as a number."""
     _of_a_node: int = 1
     """So many rows a node has at most."""
+    _is_of_two_nodes: bool = False
 
     def __post_init__(self) -> None:
         self._cells = CellMemory(len(_Cell) * self.paces)
@@ -107,6 +108,7 @@ class Scatter:
             self._nodes = np.array([number[row.node] for row in rows], np.intp)
             self._rows = rows
             self._of_a_node = int(np.bincount(self._nodes, minlength=1).max())
+            self._is_of_two_nodes = len(number) == _TWO and len(rows) > _FEW_ROWS
         self._cells.arrange(rows, metrics)
         self._crowd.arrange(_ALL, metrics)
 
@@ -117,9 +119,12 @@ class Scatter:
 
     def weigh(
         self, rest: Rest, known: NDArray[np.bool_], floor: Cells, smoothing: Cells,
-        slots: int, memory_slots: float,
+        slots: int, memory_slots: float, harmless: Cells | None = None,
     ) -> Odd:  # fmt: skip
-        """Add a slot; `floor` (metric, 1) and `smoothing` (pace, 1, 1) in slots."""
+        """Add a slot; `floor` (metric, 1) and `smoothing` (pace, 1, 1) in slots.
+
+        `harmless`: the sign of departures that are nobody's fault, (metric, 1).
+        """
         smooth, holes = self._of(_Cell.SMOOTH), None if known.all() else ~known
         step = self._limited(rest, floor, smoothing, slots) - smooth
         if holes is not None:
@@ -128,7 +133,12 @@ class Scatter:
         smooth += step
         size = np.abs(smooth, out=step)
         weight = 1.0 / min(slots + 1, memory_slots)
-        middle, fold = self._yardstick(smooth, size, holes, floor, weight)
+        measured = size
+        if harmless is not None and self._is_of_two_nodes:
+            # All cards of one are then as far out as those of the other: of clocks that are down,
+            # which befalls all cards of a node, the others seem to be up.
+            measured = np.where((harmless > 0) & (smooth > 0), 0.0, size)
+        middle, fold = self._yardstick(smooth, measured, holes, floor, weight)
         own = self._of(_Cell.OWN) * rest.trust
         inverse, is_blank = _inverse(np.maximum(fold, own), holes)
         own *= _OWN_MIDDLE
