@@ -125,3 +125,14 @@ def test_more_than_half_far_out_says_nothing_about_anybody() -> None:
     watch = watched([slot(0, {0: 3.5, 1: 3.5, 2: -3.5})])
     assert watch.suspicion() == {}
     assert watch.trails_of(ROWS[0].node) == []
+
+
+def test_nobody_is_well_as_long_as_the_evidence_decides() -> None:
+    slow = [slot(second, {2: 5.0}) for second in range(40)]
+    hardly = [slot(40 + second, {2: 0.9}) for second in range(SETTINGS.healthy_slots_to_resolve)]
+    watch = watched([*slow, *hardly])
+    assert [one.row for one in watch.weigh(slot(90, {2: 0.9}))] == [ROWS[2]]
+    assert not watch.is_well(ROWS[2].node)
+    for second in range(60):
+        watch.weigh(slot(100 + second, {2: -3.0}))
+    assert watch.is_well(ROWS[2].node)

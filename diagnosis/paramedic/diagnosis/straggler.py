@@ -160,8 +160,11 @@ class StragglerWatch:
         ]
 
     def is_well(self, node: NodeName) -> bool:
-        """Whether the node's ranks were without slowness for long enough, by every symptom."""
+        """Whether the node's ranks were without slowness for long enough, by every symptom; not as
+        long as evidence decides against one, or it would be accused again at once."""
         here = self._of(node)
+        if self._trails.decides[:, here].any():
+            return False
         slots = self._trails.healthy_slots[:, here][self._trails.known[:, here]]
         return slots.size > 0 and bool((slots >= self._settings.healthy_slots_to_resolve).all())
 

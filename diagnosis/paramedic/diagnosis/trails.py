@@ -102,6 +102,11 @@ class Trails:
         return self.cells[_Field.SCORE]
 
     @property
+    def decides(self) -> NDArray[np.bool_]:
+        """Whose evidence is at the level, (lane, rank)."""
+        return self.known & (self.scores >= self.cells[_Field.LEVEL])
+
+    @property
     def healthy_slots(self) -> Lines:
         """(lane, rank)."""
         return self.cells[_Field.HEALTHY]
