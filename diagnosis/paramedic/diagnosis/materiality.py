@@ -26,7 +26,7 @@ LEAST_SHARE = 0.05
 _LEAST_SURPLUS = 0.15
 """Who does so much more of its work than its peers cannot be doing the same; of less, nobody has
 less."""
-_LEAST_FALL = 0.02
+LEAST_FALL = 0.02
 """Of a clock: chips of one kind are run within a step or two of each other."""
 _TELLING_SHARE = 0.5
 """Metrics that say so much of what the first of them says tell what is lost."""
@@ -72,7 +72,7 @@ def times_slower_disk(window: Window, departure: Departure) -> float:
 def _is_large(metric: str, difference: float) -> bool:
     known = character_of(metric)
     about = About.WORK if known is None else known.about
-    least = _LEAST_FALL if about is About.CLOCK else LEAST_SHARE
+    least = LEAST_FALL if about is About.CLOCK else LEAST_SHARE
     most = LEAST_SHARE if about is About.USAGE else _LEAST_SURPLUS
     return difference <= -least or difference >= most
 

@@ -110,7 +110,6 @@ class RowsTest:
         if slot.has_turned:
             self.evidence.restart()
             self.evidence.settle(_SETTLES_AGAIN_SLOTS)
-        step_seconds = 0.0 if stands else step_seconds
         asked = _Asked(slot.metrics, tests, settings, step_seconds, width, busy_seconds, stands)
         self.evidence.add(slot, window.last_second, self._terms(slot, asked))
 
@@ -137,7 +136,7 @@ class RowsTest:
             lone_slots=np.minimum(slot.characters.lone_seconds / hurry, soonest) / width,
             memory_slots=self.model.memory_slots(width),
             forgetting_slots=max(_FEWEST_REMEMBERED, settings.forgetting_seconds / width),
-            step_slots=step_seconds / width,
+            step_slots=0.0 if stands else step_seconds / width,
         )
 
     def is_sick(self, rows: NDArray[np.intp]) -> bool:

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.materiality import LEAST_FALL, LEAST_SHARE
 from paramedic.models.departure.character import OF_WORK, About, character_of
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Evidence
-
-_LEAST = 0.05
-"""Of the larger of both: what a machine does has to differ by so much to be told."""
-_LEAST_OF_A_CLOCK = 0.02
 
 
 def sets_apart(evidence: Evidence) -> bool:
@@ -37,5 +34,5 @@ def sets_apart(evidence: Evidence) -> bool:
             return False
     if known is None or known.about not in (*OF_WORK, About.USAGE, About.CLOCK):
         return value != peers
-    least = _LEAST_OF_A_CLOCK if known.about is About.CLOCK else _LEAST
+    least = LEAST_FALL if known.about is About.CLOCK else LEAST_SHARE
     return abs(value - peers) >= least * max(abs(value), abs(peers)) > 0
