@@ -143,7 +143,7 @@ def test_the_end_of_the_job_resolves_everything() -> None:
     docket = Docket(JOB)
     for rank in range(3):
         docket.report(finding(rank=rank))
-    assert [v.status for v in docket.close(moment(300))] == [Status.RESOLVED] * 3
+    assert [v.status for v in docket.close(moment(300), "over")] == [Status.RESOLVED] * 3
     assert not docket.open
 
 
@@ -188,4 +188,4 @@ def _do(
         return docket.clear(node_name(rank), subject, moment(1000 + 10 * at), "well")
     if what == "recovered":
         return docket.clear_after_recovery(trains(at + 1, 1000 + 10 * at, rank))
-    return docket.close(moment(1000 + 10 * at))
+    return docket.close(moment(1000 + 10 * at), "over")

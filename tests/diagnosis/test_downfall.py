@@ -105,6 +105,16 @@ def test_a_watchdog_that_gives_up_after_minutes_makes_no_second_culprit() -> Non
     assert named(verdicts) == [node_name(2)]
 
 
+def test_whose_node_had_failed_keeps_its_victims_though_its_own_end_is_taken_back() -> None:
+    batches = Scene(seconds=90, frozen={1: 50}).batches()
+    verdicts = diagnose(merged(batches, [ended(rank, 70.0, signal=6) for rank in range(RANKS)]))
+    newest = {one.id: one for one in verdicts}.values()
+    assert {(one.fault, one.status) for one in newest} == {
+        (Fault.HANG, Status.UPDATED),
+        (Fault.PROCESS_EXIT, Status.RESOLVED),
+    }
+
+
 def test_the_process_of_a_gpu_is_told_of_without_its_rank() -> None:
     told = replace(event(EventKind.PROCESS_EXIT, DIED_AT, node_name(2), exit_code=137), gpu=3)
     (verdict,) = of_the_job(told)

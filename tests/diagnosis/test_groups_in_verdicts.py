@@ -240,4 +240,4 @@ def test_the_trouble_of_a_group_is_nobody_elses() -> None:
     docket, _ = with_group(1, 2, 3)
     assert [subject.trouble for subject in docket.open] == [Trouble.GROUP]
     assert docket.clear(None, Trouble.JOB, moment(200), "the job goes on") == ()
-    assert len(docket.close(moment(300))) == 1
+    assert len(docket.close(moment(300), "over")) == 1

@@ -75,3 +75,23 @@ def test_slow_telemetry_needs_two_slots_at_least(width: int) -> None:
 def test_nothing_is_known_of_a_job_before_it_has_worked_for_a_minute() -> None:
     assert moved([COMPUTES] * 20 + [SPINS] * 35).gait is Gait.WORKS
     assert not moved([{"gpu_temperature_celsius": 40.0}] * 90).is_moving
+
+
+@pytest.mark.parametrize(("width", "enough"), [(1, 60), (15, 4), (30, 3)])
+def test_cards_that_have_worked_for_a_minute_since_have_gone_on(width: int, enough: int) -> None:
+    failed = (len(STEPS) - 1) * width + START
+    for more, has_worked in ((enough - 1, False), (enough, True)):
+        motion = moved([COMPUTES] * (len(STEPS) + more), width)
+        assert motion.has_worked_since(failed, width) is has_worked
+
+
+def test_twitches_of_a_job_that_stands_do_not_add_up_to_work() -> None:
+    twitch = [COMPUTES] * 35
+    motion = moved([*STEPS, *[SPINS] * 30, *twitch, *[SPINS] * 60, *twitch])
+    assert not motion.has_worked_since(START + len(STEPS), 1)
+
+
+def test_what_was_worked_before_a_job_came_to_stand_again_is_not_forgotten() -> None:
+    failed = START + len(STEPS)
+    again = [*STEPS, *[SPINS] * 20, *STEPS, *[SPINS] * 60]
+    assert moved(again).has_worked_since(failed, 1)

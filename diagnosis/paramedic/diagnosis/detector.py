@@ -22,10 +22,12 @@ from paramedic.diagnosis.downfall import Around
 from paramedic.diagnosis.exits import ending_of
 from paramedic.diagnosis.explanation.inspecting import Inspection
 from paramedic.diagnosis.explanation.ranks import RankEvidence
+from paramedic.diagnosis.finding import moment
 from paramedic.diagnosis.flight_recorder.watch import JobNow
 from paramedic.diagnosis.history.fleet import FleetHistory
 from paramedic.diagnosis.history.settings import HistorySettings
 from paramedic.diagnosis.history.watch import FailureHistory
+from paramedic.diagnosis.job_end import close_after_end, judge_end
 from paramedic.diagnosis.job_judging import JobJudging
 from paramedic.diagnosis.joining import acquit_joined
 from paramedic.diagnosis.known_errors.reading import shipped_known_errors
@@ -180,6 +182,8 @@ class JobDetector:
         verdicts = [*self._job.judge(batch.second, self._state)]
         if self._state.downfall.endings:
             verdicts.extend(self._state.downfall.tick(self._state.sight.head, self._around()))
+        if self._state.picture.finished and self._state.docket.open:
+            verdicts.extend(close_after_end(moment(self._state.sight.head), self._state))
         if self._state.recorder.held or self._state.docket.open:
             verdicts.extend(self._judge_recorder())
         verdicts.extend(self._state.history.see(batch, self._state.docket))
@@ -196,7 +200,7 @@ class JobDetector:
         """
         over: tuple[Verdict, ...] = ()
         if self._state.picture.is_another_run(event):
-            over = self._state.docket.close(event.timestamp)
+            over = self._state.docket.close(event.timestamp, "another run of the job has begun")
             self._windows = JobWindows(self._config.windows, event.job)
             state = self._state
             self._state = self._config.beginning(
@@ -241,14 +245,17 @@ class JobDetector:
 
     def _judge_event(self, event: Event) -> tuple[Verdict, ...]:
         picture, docket = self._state.picture, self._state.docket
-        ending = None if picture.finished else ending_of(event, picture)
+        was_over = picture.finished
+        ending = None if was_over else ending_of(event, picture)
         picture.record(event)
         self._windows.membership(event)
         self._state.roles.hear(event)
         if event.node is not None and event.node in picture.departed:
             self._state.liveness.forget(event.node)
+        if was_over and picture.finished:
+            return ()
         if picture.finished:
-            return docket.close(event.timestamp)
+            return judge_end(event, self._state)
         fired = () if ending is None else self._state.downfall.hear(ending, self._around())
         is_blind = self._state.sight.record(event)
         lost = self._job.judge_sight(self._state) if is_blind else ()
@@ -277,7 +284,7 @@ class JobDetector:
         state, settings = self._state, self._config.silence
         return Around(
             state.docket,
-            state.liveness,
+            state.going_on,
             state.sight,
             settings.heartbeat_timeout_seconds,
             state.slot_seconds,

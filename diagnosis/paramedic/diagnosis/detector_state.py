@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.downfall import Downfall
 from paramedic.diagnosis.flight_recorder.watch import RecorderWatch
 from paramedic.diagnosis.freed_memory import FreedMemory
+from paramedic.diagnosis.going_on import GoingOn
 from paramedic.diagnosis.known_errors.memory import KnownErrorMemory
 from paramedic.diagnosis.pace import Pace
 
@@ -46,3 +47,8 @@ class DetectorState:
     told: KnownErrorMemory = field(default_factory=KnownErrorMemory)
     """What drivers and counters told of known errors."""
     recorder: RecorderWatch = field(default_factory=RecorderWatch)
+
+    @property
+    def going_on(self) -> GoingOn:
+        """What tells of the job's progress."""
+        return GoingOn(self.liveness, self.machines.absences.motion, self.slot_seconds)

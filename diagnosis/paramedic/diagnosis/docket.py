@@ -12,7 +12,7 @@ one that was said last.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -209,10 +209,12 @@ class Docket:
         over = [one for one in self._open if one.node == node and one.trouble in OF_THE_MACHINE]
         return tuple(v for one in over for v in self._clear(one, at, f"{node} has left the job"))
 
-    def close(self, at: datetime) -> tuple[Verdict, ...]:
-        """Resolves everything: the job is over."""
-        reason = "the job has finished"
-        return tuple(v for one in list(self._open) for v in self._clear(one, at, reason))
+    def close(
+        self, at: datetime, reason: str, kept: Collection[Subject] = ()
+    ) -> tuple[Verdict, ...]:
+        """Resolves everything but what is kept: the job is over."""
+        over = [one for one in self._open if one not in kept]
+        return tuple(v for one in over for v in self._clear(one, at, reason))
 
     def _news(self, finding: Finding) -> Finding | None:
         """What of the finding is to be told, and of whom."""

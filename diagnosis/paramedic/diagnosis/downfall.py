@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.docket import Docket
     from paramedic.diagnosis.exits import Ending
-    from paramedic.diagnosis.liveness import Liveness
+    from paramedic.diagnosis.going_on import GoingOn
     from paramedic.diagnosis.sight import JobSight
     from paramedic.ingest.contract import NodeName
 
@@ -29,8 +29,6 @@ _RESOLUTION_SECONDS = 1.0
 """Clocks of nodes agree to this, and many sources tell times in whole seconds."""
 _QUIET_SECONDS = 5.0
 """So long without another end, and the victims are counted."""
-_LAST_STEP_SECONDS = 5.0
-"""A step that is under way when a process ends is done by then; one that ends later is another."""
 _TOGETHER_SECONDS = 3.0
 """Who falls silent so soon after another is named with it."""
 _FEWEST_NODES = 3
@@ -45,7 +43,7 @@ class Around:
     """What else is known of the job when processes end."""
 
     docket: Docket
-    liveness: Liveness
+    going_on: GoingOn
     sight: JobSight
     silence_timeout_seconds: float
     slot_seconds: int
@@ -58,13 +56,8 @@ class Around:
             for subject, verdict in self.docket.open.items()
             if (verdict.node or verdict.members)
             and verdict.phase is Phase.FAILED
-            and not self.went_on_after(verdict.detected_at.timestamp())
+            and not self.going_on.after(verdict)
         ]
-
-    def went_on_after(self, second: float) -> bool:
-        """Whether a step was made that nobody can have been in the midst of then."""
-        progress = self.liveness.newest_progress()
-        return progress is not None and progress > second + _LAST_STEP_SECONDS
 
     def suspect(self) -> tuple[Subject, Verdict] | None:
         """The node that is under the strongest accusation."""
@@ -105,10 +98,22 @@ class Downfall:
     """How many victims were counted in it."""
     is_first_second_over: bool = False
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether it is yet to be seen who of those that ended was the first."""
+        return bool(self.endings) and not self.is_decided
+
+    def excuse_clean(self) -> frozenset[NodeName]:
+        """The job is over: whose processes ended as they should is not to blame; returns those."""
+        unclean = {one.node for one in self.endings.values() if not one.is_clean}
+        nodes = frozenset(one.node for one in self.endings.values()) - unclean
+        self.endings = {who: one for who, one in self.endings.items() if not one.is_clean}
+        return nodes
+
     def hear(self, ending: Ending, around: Around) -> Iterator[Verdict]:
         """A process has ended: at once its fault, or held until others can be told from it."""
         if self._is_another(ending, around):
-            self._begin_anew()
+            self.forget()
         if ending.who in self.endings:
             return
         self.endings[ending.who] = ending
@@ -137,9 +142,10 @@ class Downfall:
         if not self.endings:
             return False
         last = max(one.at for one in self.endings.values())
-        return ending.generation > self._first().generation or around.went_on_after(last)
+        return ending.generation > self._first().generation or around.going_on.since(last)
 
-    def _begin_anew(self) -> None:
+    def forget(self) -> None:
+        """What has ended so far belongs to nothing that is still to come."""
         self.endings, self.culprit, self.told = {}, None, 0
         self.is_decided = self.is_first_second_over = False
 
@@ -171,7 +177,7 @@ class Downfall:
         elif not self._alike(first):
             yield from around.docket.report(first.finding(moment(now)))
             self.culprit = Subject(first.node, Trouble.GONE)
-        else:
+        elif not first.is_clean:  # else all have done their work
             yield from self._blame_nobody_new(now, around)
 
     def _alike(self, first: Ending) -> set[NodeName]:
@@ -200,7 +206,8 @@ class Downfall:
         reason = f"the processes of {len(nodes)} nodes ended alike within a second"
         for node in sorted(nodes):
             yield from around.docket.clear(node, Trouble.GONE, moment(now), reason)
-        self.culprit = None
+        if self.culprit not in around.docket.open:
+            self.culprit = None
         if not around.failed():
             yield from self._blame_nobody_new(now, around)
 

@@ -63,6 +63,11 @@ class Ending:
         return self.signal, None if self.signal else self.event.details.get("exit_code")
 
     @property
+    def is_clean(self) -> bool:
+        """Whether it ended as a process does that has done its work."""
+        return self.signal is None and self.event.details.get("exit_code") == 0
+
+    @property
     def is_its_own(self) -> bool:
         """Whether it cannot have ended for what another rank did; our launcher ends no victims."""
         return self.signal in _CRASHES or self.event.details.get("ended_by") == "launcher"

@@ -48,6 +48,8 @@ _LEAST_SECONDS = {"spins": 6.0, "rests": 30.0, "gone": 1.0}
 _LONGEST_RUNS = 1.5
 """A job is given so many times the longest run of the kind that it has made before."""
 _SLACK_SECONDS = 2.0
+_WORKED_SECONDS, _WORKED_SLOTS = 60.0, 3
+"""What was on its way when a process ended keeps cards busy for less."""
 
 
 class Gait(StrEnum):
@@ -80,6 +82,10 @@ class Motion:
     longest_seconds: dict[Gait, float] = field(default_factory=dict)
     """Of each gait, among the runs that are over."""
     metric: str = ""
+    worked: deque[int] = field(default_factory=lambda: deque(maxlen=_SLOTS_KEPT))
+    """The slots in which the cards have worked."""
+    stood: int = 0
+    """When the job was last known to stand."""
 
     def hear(self, window: Window) -> None:
         """Take the newest slot of the GPUs in."""
@@ -91,13 +97,22 @@ class Motion:
         flow = self._flow(window)
         if is_known and len(self.efforts) >= _FEWEST_SLOTS:
             self._turn(self._seen(effort, flow, window), window.last_second, width)
-        if self.standing_since(width) is None:
-            self.efforts.append(effort)
+        if self.standing_since(width) is not None:
+            self._stand(width)
+            return
+        self.efforts.append(effort)
+        if is_known and self.gait is Gait.WORKS:
+            self.worked.append(self.second)
 
     @property
     def is_moving(self) -> bool:
         """Whether the cards work; nobody can say so of those that do not tell."""
         return self.gait is Gait.WORKS and bool(self.efforts)
+
+    def has_worked_since(self, second: float, slot_seconds: int) -> bool:
+        """Whether the cards have worked for so long since then that the job has gone on."""
+        least = max(_WORKED_SECONDS, float(_WORKED_SLOTS * slot_seconds))
+        return sum(one > second for one in self.worked) * slot_seconds >= least
 
     def standing_since(self, slot_seconds: int) -> int | None:
         """When the job came to stand; None while it may be at work."""
@@ -142,6 +157,13 @@ class Motion:
             return Gait.WORKS
         busy = _median(window, _BUSY)
         return Gait.SPINS if busy is not None and busy >= 1 / 2 else Gait.RESTS
+
+    def _stand(self, width: int) -> None:
+        """The job stands: a twitch of the cards since it last did was no work."""
+        if not self.has_worked_since(self.stood, width):
+            while self.worked and self.worked[-1] > self.stood:
+                self.worked.pop()
+        self.stood = self.second
 
     def _turn(self, gait: Gait, second: int, width: int) -> None:
         if gait is self.gait:

@@ -163,7 +163,7 @@ def test_it_stays_open_when_its_node_leaves_and_ends_with_the_job() -> None:
     assert watched.docket.clear_after_recovery(picture) == ()
     adopted = Docket(JOB)
     adopted.adopt(list(watched.docket.open.values()))
-    assert len(adopted.close(at(53 * HOUR))) == 1
+    assert len(adopted.close(at(53 * HOUR), "the job has finished")) == 1
 
 
 def test_without_peers_nobody_fails_abnormally_often() -> None:

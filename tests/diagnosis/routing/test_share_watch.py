@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from diagnosis.routing.crew import Crew, sharded, told
-from diagnosis.synthetic import JOB, Scene, exit_of, job_state, node_name
+from diagnosis.synthetic import JOB, Scene, event, exit_of, job_state, node_name
 from paramedic.diagnosis.contract import Fault, Verdict
 from paramedic.diagnosis.routing.share_watch import RoutingConfig
 from paramedic.diagnosis.routing.told import read_told
 from paramedic.ingest.batch.encode import encode
 from paramedic.ingest.batch.json_form import write_json
 from paramedic.ingest.bus.memory_group import MemoryGroupBus
-from paramedic.ingest.contract import DeadLetter, JobName, Topic
+from paramedic.ingest.contract import DeadLetter, EventKind, JobName, Topic
 
 
 def crew_of_one(config: RoutingConfig | None = None) -> Crew:
@@ -169,7 +169,7 @@ def test_open_is_what_was_said_last_unless_it_was_resolved() -> None:
     publisher.publish(Topic.VERDICTS, JOB, b"no verdict at all")
     (one, other) = sorted(verdicts_told(crew.bus), key=lambda verdict: verdict.node or "")
     assert (one.node, other.node) == (node_name(1), node_name(2))
-    crew.publish([job_state("finished", 20.0)])
+    crew.publish([event(EventKind.JOB_STATE, 20.0, state="finished", result="finished")])
     crew.turns(2)
     publisher.publish(Topic.VERDICTS, JOB, one.to_json())  # a repeat after the end
     assert verdicts_told(crew.bus) == []

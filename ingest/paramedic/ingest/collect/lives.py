@@ -104,7 +104,7 @@ class Lives:
     def _end(self, job: JobName, second: int) -> Iterator[Event]:
         self._forming.discard(job)
         if self.announced.pop(job, None) is not None:
-            details = {"result": "finished", "reason": "no node carries it any more"}
+            details = {"reason": "no node carries it any more"}
             yield event_of(
                 job, EventKind.JOB_STATE, second, {"state": JobState.FINISHED.value, **details}
             )
