@@ -129,6 +129,14 @@ def test_a_clock_that_is_off_is_no_departure_but_slow_work_is() -> None:
 
 
 @pytest.mark.long
+def test_a_clock_that_was_off_before_the_job_stood_does_not_make_it_stand() -> None:
+    late = replace(SMALL, seconds=100, breath=0.6, clocks={3: 3})
+    assert said_of(late, standing_since=START + 90) == ([], [])
+    since_it_stands, _ = said_of(late, standing_since=START + 5)
+    assert {one.node for one in since_it_stands} == {name(3)}
+
+
+@pytest.mark.long
 def test_a_difference_that_is_sure_but_small_is_nobodys_problem() -> None:
     steady = replace(SMALL, noise=0.004, individuality=0.001, seconds=110)
     assert named(replace(steady, faults=slow(3, 0.96, 1))) == {}

@@ -101,6 +101,15 @@ def test_who_is_chained_and_has_errors_of_its_own_is_accused() -> None:
     assert set(found) == {name(ODD_ONE)}
 
 
+@pytest.mark.parametrize(("phase", "is_accused"), [(Phase.FAILED, False), (Phase.SYMPTOM, True)])
+def test_while_the_job_stands_for_one_that_has_failed_nobody_is_accused_of_working_differently(
+    monkeypatch: pytest.MonkeyPatch, phase: Phase, *, is_accused: bool
+) -> None:
+    monkeypatch.setattr(MachineWatch, "_standing_since", lambda *_: START + 20)
+    docket = docket_with(replace(culprit(), phase=phase))
+    assert set(accused(docket, None, *DIFFERENT)) == ({name(ODD_ONE)} if is_accused else set())
+
+
 TOLD_AT, SLOW_UNTIL = 30, 36
 RECOVERING = replace(SMALL, seconds=85, faults=slow(CULPRIT, 0.5, 0, first=27, last=SLOW_UNTIL))
 

@@ -118,8 +118,8 @@ class DepartureWatch:
 
         Who is `accused` already is asked nothing more, and is still a rival of others.
 
-        A job that stands still is stopped by no chore and by no clock: they explain nothing then,
-        and who was busy before it stood has no part in it.
+        A job that stands still is stopped by no chore and by no clock: they explain nothing that
+        began with it, and who was busy before it stood has no part in it.
         """
         stands = standing_since is not None
         busy_seconds = _STANDING_SECONDS if stands else self._job_pace.busy_seconds
@@ -143,7 +143,7 @@ class DepartureWatch:
             self._waiting.clear()
             return Judged((), befallen)
         standing = self.standings()
-        found = self._alone(kinds, windows, standing, roles, stands, accused)
+        found = self._alone(kinds, windows, standing, roles, standing_since, accused)
         return Judged(tuple(self._with_a_part(found, standing_since)), befallen)
 
     def _follow_steps(self, window: Window) -> None:
@@ -157,13 +157,14 @@ class DepartureWatch:
         windows: Mapping[Entity, Window],
         standing: Mapping[NodeName, NodeEvidence],
         roles: JobRoles | None,
-        stands: bool,
+        standing_since: int | None,
         accused: frozenset[NodeName],
     ) -> list[Departure]:
         """Who is accused alone now, the surest first."""
+        stands = standing_since is not None
         found: dict[NodeName, Departure] = {}
         for kind in kinds:
-            for one in self._departures(kind, windows[kind], roles, stands, accused):
+            for one in self._departures(kind, windows[kind], roles, standing_since, accused):
                 if not stands and self._is_only_busy(one, kind, windows[kind], standing):
                     self._excuse(one, Excuse.BUSY)
                 elif self._domains.explains(one):
@@ -252,7 +253,7 @@ class DepartureWatch:
         kind: Entity,
         window: Window,
         roles: JobRoles | None,
-        stands: bool,
+        standing_since: int | None,
         accused: frozenset[NodeName],
     ) -> Iterator[Departure]:
         """Those who stand out, and who have no excuse."""
@@ -280,7 +281,9 @@ class DepartureWatch:
                 self._excuse(departure, Excuse.SOON)
             elif departure.job_lost_share < _MUCH_LOST and not is_material(window, departure):
                 self._excuse(departure, Excuse.SMALL)
-            elif not stands and self._clocks.explain(test, window, departure, roles):
+            elif _is_of_work_time(departure, standing_since) and self._clocks.explain(
+                test, window, departure, roles
+            ):
                 test.doubt(departure.alike)
                 self._excuse(departure, Excuse.CLOCK)
             else:
@@ -321,6 +324,11 @@ class DepartureWatch:
     @property
     def _pace(self) -> int:
         return min(_STEADY_PACE, len(self.settings.smoothing_seconds) - 1)
+
+
+def _is_of_work_time(departure: Departure, standing_since: int | None) -> bool:
+    """Whether it began while the job worked: a clock that is off does not begin with a stand."""
+    return standing_since is None or departure.since < standing_since
 
 
 def _has_rival(one: Departure, standing: Mapping[NodeName, NodeEvidence]) -> bool:

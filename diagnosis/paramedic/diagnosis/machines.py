@@ -123,16 +123,18 @@ class MachineWatch:
             self._stretch = picture.stretch(second)
             self.departures.restart()
         accused = {one.node for one in docket.open if one.trouble in NOT_WORKING}
+        standing_since = self._standing_since(windows)
         judged = self.departures.weigh(
             windows,
             roles,
-            standing_since=self._standing_since(windows),
+            standing_since=standing_since,
             accused=frozenset(node for node in accused if node is not None),
         )
         if judged.befallen is not None:
             yield from self._accuse_group(judged.befallen, picture, docket)
+        waits = standing_since is not None and any(_failed_causes(docket))
         for departure in judged.departures:
-            if _is_victim(departure, docket, roles):
+            if _is_victim(departure, docket, roles, waits=waits):
                 self.departures.excuses.give(departure.node, Excuse.VICTIM, departure.second)
             elif self.absences.is_missed(departure.node, departure.since):
                 self.departures.excuses.give(departure.node, Excuse.MISSED, departure.second)
@@ -259,10 +261,17 @@ def _is_alone(gpus: Window, picture: JobPicture, docket: Docket) -> bool:
     return not gone.isdisjoint(nodes) and len(nodes - gone) <= 1
 
 
-def _is_victim(departure: Departure, docket: Docket, roles: JobRoles | None) -> bool:
-    """Whether it only works differently, as everybody does who waits for one that is accused."""
-    if roles is None or departure.share_of(*OF_WORK) < _MOSTLY:
+def _is_victim(
+    departure: Departure, docket: Docket, roles: JobRoles | None, *, waits: bool
+) -> bool:
+    """Whether it only works differently, as everybody does who waits for one that is accused.
+
+    `waits`: the whole job stands still and waits for one that has failed.
+    """
+    if departure.share_of(*OF_WORK) < _MOSTLY:
         return False
+    if waits or roles is None:
+        return waits
     accused = {
         one.node for one in docket.open if one.trouble in NOT_WORKING and one.node is not None
     }
@@ -273,11 +282,17 @@ def _is_victim(departure: Departure, docket: Docket, roles: JobRoles | None) -> 
 
 def _is_known_why(absence: Absence, docket: Docket) -> bool:
     """Whether the job stands for another's failure; who fell silent with it is named beside it."""
-    failed = [one for one in docket.open.values() if one.phase is Phase.FAILED]
-    causes = [one for one in failed if one.node is not None or one.members]
+    causes = list(_failed_causes(docket))
     return bool(causes) and not any(
         one.fault in _UNHEARD and at_once(one.onset.timestamp(), absence.since) for one in causes
     )
+
+
+def _failed_causes(docket: Docket) -> Iterator[Verdict]:
+    """Whose failure the job may stand for."""
+    for one in docket.open.values():
+        if one.phase is Phase.FAILED and (one.node is not None or one.members):
+            yield one
 
 
 def _is_of_rows(verdict: Verdict | None, tier: Tier) -> bool:

@@ -7,11 +7,12 @@ lateness is not waited for. Where a rank is missing, the second is judged when i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.comparable import comparable_part
 from paramedic.diagnosis.contract import Fault, Phase, Tier
+from paramedic.diagnosis.earlier_steps import EarlierSteps
 from paramedic.diagnosis.finding import Subject, Trouble, moment
 from paramedic.diagnosis.joining import is_joined, is_slow_rank
 from paramedic.diagnosis.rank_families import with_cause
@@ -39,6 +40,7 @@ class RankMemory:
     """What is known of a job's ranks beside the windows."""
 
     watch: StragglerWatch
+    earlier: EarlierSteps = field(default_factory=EarlierSteps)
     judged_stretch: float = -math.inf
     """When the stretch of training began whose slots were compared last (Unix seconds)."""
     judged_second: int | None = None
@@ -91,6 +93,7 @@ class RankJudging:
         if picture.stretch(second) > memory.judged_stretch:
             memory.judged_stretch = picture.stretch(second)
             memory.watch.restart()
+            memory.earlier.clear()
         for slowness in self._weigh(second, windows, memory, picture):
             finding = self._finding(slowness, memory, picture, None)
             machines = Subject(finding.node, Trouble.DEPARTED)
@@ -115,7 +118,9 @@ class RankJudging:
             return []
         part = comparable_part(window, picture, self.settings, JUDGED_METRICS)
         telling = telling_ranks(part)
-        scores = self.model.score(with_peers_of_the_step(window, part, telling))
+        steps = memory.earlier.before(with_peers_of_the_step(window, part, telling))
+        scores = self.model.score(steps)
+        memory.earlier.remember(part)
         return memory.watch.weigh(scores, telling)
 
     def _finding(

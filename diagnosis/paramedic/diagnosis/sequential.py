@@ -12,11 +12,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _OVERSHOOT = 1.166
 """Siegmund's correction: twice the mean overshoot of a normal walk over a boundary."""
 SLOTS_PER_DAY = 86_400
 _ACCURACY = 1e-6
+_HEAVY_TAIL = math.log(3) / 1.2
+"""Noise with heavy tails alarms three times as often when a slot may count 6.5 instead of 5.3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,22 @@ def decision_level(
         else:
             high = middle
     return high
+
+
+def largest_in_step(
+    largest_deviation: float, step_seconds: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What a slot counts at most where ranks tell of steps that take so long (seconds).
+
+    Of long steps there are fewer, so each may say more at the same rate of false alarms: five slots
+    are the least that can decide, but three steps of 20 s. Unknown steps take a slot.
+
+    >>> largest_in_step(5.3, np.array([1.0, 5.0, 20.0, np.nan])).round(1)
+    array([5.3, 7.1, 8.6, 5.3])
+    """
+    fewer = np.fmax(step_seconds, 1.0)
+    largest: NDArray[np.float64] = largest_deviation + np.log(fewer) / _HEAVY_TAIL
+    return largest
 
 
 def confidence(

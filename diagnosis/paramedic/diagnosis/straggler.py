@@ -16,7 +16,7 @@ import numpy as np
 
 from paramedic.diagnosis.materiality import LEAST_SHARE
 from paramedic.diagnosis.noise import NoiseMemory
-from paramedic.diagnosis.sequential import Noise, decision_level
+from paramedic.diagnosis.sequential import Noise, decision_level, largest_in_step
 from paramedic.diagnosis.symptoms import (
     PARTS_OF_STEP,
     STEP_METRIC,
@@ -248,7 +248,7 @@ class StragglerWatch:
             (self._settings.smallest_slowdown_ratio - 1) * yardstick,
             LEAST_SHARE * slot.peers_step,
         )
-        limit = self._settings.largest_deviation
+        limit = largest_in_step(self._settings.largest_deviation, slot.peers_step)
         added = np.clip(deviation, -limit, limit) - self._settings.allowance
         return np.where(matters | np.isnan(added), added, np.minimum(added, 0.0))
 
