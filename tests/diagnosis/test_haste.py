@@ -10,6 +10,7 @@ from diagnosis.test_rows_test import SOON, rows_test
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
 
 SYMBOLS, PAUSED = "ib_symbol_errors_per_second", "pfc_tx_packets_per_second"
+CORRECTED = "gpu_ecc_correctable_total"
 HOSTS = tuple(EntityKey(Entity.NODE, NodeName(f"n{at}")) for at in range(12))
 QUIET, NEVER = 40, 10**9
 """In slots."""
@@ -25,10 +26,11 @@ def window(second: int, metric: str, rate: float) -> Window:
 
 def seconds_to_name(metric: str, rate: float, lasting: int = 100) -> int:
     """From its onset, of a fault that lasts so long, until it is decided."""
-    test = rows_test()
+    test, total = rows_test(), 0.0
     for second in range(QUIET + 120):
-        is_on = QUIET <= second < QUIET + lasting
-        seen = window(second, metric, rate if is_on else 0.0)
+        now = rate if QUIET <= second < QUIET + lasting else 0.0
+        total += now
+        seen = window(second, metric, total if metric.endswith("_total") else now)
         test.weigh(seen, None, len(HOSTS), SOON)
         if test.evidence.strength.max() >= 1:
             return second + 1 - QUIET
@@ -49,3 +51,11 @@ def test_congestion_packets_never_hasten(rate: float) -> None:
 @pytest.mark.parametrize("rate", [100.0, 1e9])
 def test_a_single_wild_sample_decides_nothing(rate: float) -> None:
     assert seconds_to_name(SYMBOLS, rate, lasting=1) == NEVER
+
+
+def test_bits_that_are_corrected_for_20_seconds_are_nobodys_problem_and_those_that_go_on_are() -> (
+    None
+):
+    assert seconds_to_name(CORRECTED, 2.0, lasting=20) == NEVER
+    assert 20 < seconds_to_name(CORRECTED, 2.0) < 40
+    assert seconds_to_name(CORRECTED, 20.0) < 20

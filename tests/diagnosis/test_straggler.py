@@ -105,6 +105,11 @@ def test_a_slow_data_loader_is_named() -> None:
     assert "waits for data" in verdict.summary
 
 
+def test_a_store_that_hesitates_for_ten_seconds_accuses_nobody() -> None:
+    scene = Scene(seconds=90, slow_data={1: 1.5}, slow_until=70)
+    assert diagnose(merged(scene.batches())) == []
+
+
 def test_a_data_loader_that_is_slow_by_nothing_that_matters_is_left_alone() -> None:
     assert diagnose(merged(Scene(seconds=160, slow_data={1: 0.02}).batches())) == []
 

@@ -248,8 +248,10 @@ class StragglerWatch:
             (self._settings.smallest_slowdown_ratio - 1) * yardstick,
             LEAST_SHARE * slot.peers_step,
         )
-        limit = largest_in_step(self._settings.largest_deviation, slot.peers_step)
-        added = np.clip(deviation, -limit, limit) - self._settings.allowance
+        allowance = self._settings.allowance
+        most = allowance + symptom.counts_ratio * (self._settings.largest_deviation - allowance)
+        limit = largest_in_step(most, slot.peers_step)
+        added = np.clip(deviation, -limit, limit) - allowance
         return np.where(matters | np.isnan(added), added, np.minimum(added, 0.0))
 
     def _is_victim(self, trail: Trail) -> bool:

@@ -22,11 +22,14 @@ class Symptom:
     """The metric whose peers' level tells whether a difference matters to the job at all."""
     wording: str
     """How a summary says it, to be followed by how many times the peers'."""
+    counts_ratio: float = 1.0
+    """A slot counts at most so much of what one of another symptom may."""
 
 
 SYMPTOMS = (
     Symptom("compute_seconds", +1, Fault.STRAGGLER, "compute_seconds", "computes"),
-    Symptom("dataloader_seconds", +1, Fault.STRAGGLER, "step_seconds", "waits for data"),
+    # A store that hesitates does so for some seconds, and everybody waits for that one batch.
+    Symptom("dataloader_seconds", +1, Fault.STRAGGLER, "step_seconds", "waits for data", 0.25),
 )
 
 STEP_METRIC = "step_seconds"

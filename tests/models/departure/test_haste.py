@@ -40,4 +40,4 @@ def test_of_running_totals_what_they_grow_by_counts_and_not_what_they_have_come_
         seen = np.array([[total, 0.0, 0.0, 0.0]])
         slot = model.score(seen, rows, ("gpu_ecc_correctable_total",), None, 1)
         found.append(np.broadcast_to(slot.haste, seen.shape)[0, 0])
-    assert found[1:] == pytest.approx([1, 12 / 50, 1])
+    assert found[1:] == pytest.approx([1, 4 / 50, 1])

@@ -101,7 +101,12 @@ _ERRORS = Character(
 """A link that has to train again does so within half a minute."""
 _LOSSES = replace(_ERRORS, about=About.LOSSES, passing_rate=10.0, lone_seconds=45.0)
 """A network under load loses some packets for some seconds."""
-_CORRECTIONS = replace(_ERRORS, about=About.MEMORY, patience_seconds=14.0, takes_increments=True)
+_CORRECTIONS = replace(
+    _ERRORS, about=About.MEMORY, patience_seconds=14.0, lone_seconds=25.0, passing_rate=4.0,
+    takes_increments=True,
+)  # fmt: skip
+"""A weak row is corrected some times and then left alone; what corrects for half a minute, or
+oftener than that, goes on."""
 _LATENCY = Character(About.SIGN, 16.0, Scale.LOGARITHM, only_rises=True)
 _DISK = replace(_LATENCY, about=About.DISK, floor_share=0.07, lone_seconds=30.0)
 """Twice as long is what any other program on the disk does to it, and one that tidies up by itself
