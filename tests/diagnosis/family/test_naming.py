@@ -153,8 +153,25 @@ def test_memory_of_a_host_is_the_jobs_own_only_where_its_processes_hold_it() -> 
     grown = {"memory_used_ratio": 12.0, "process_resident_bytes": 0.0}
     others = NAMER.name(departed(Extent.HOST, grown))
     own = NAMER.name(departed(Extent.HOST, grown | {"process_resident_bytes": 12.0}))
-    assert others.fault is Fault.MACHINE_UNREACHABLE
+    assert others.fault is Fault.HOST_CONTENTION
     assert own.fault is Fault.CUDA_EXECUTION_ERROR
+
+
+@pytest.mark.parametrize(
+    "deviations",
+    [
+        {"memory_used_ratio": 20.0, "disk_throughput_bytes_per_second": 6.6},
+        {"context_switches_per_second": 30.0, "load_average": 25.0},
+        {"cpu_utilization_ratio": 40.0, "memory_used_ratio": 9.0, "load_average": 12.0},
+    ],
+)
+def test_nobody_is_out_of_reach_whose_host_is_busy_or_full_and_nothing_more(
+    deviations: dict[str, float],
+) -> None:
+    heard = NAMER.name(departed(Extent.HOST, deviations))
+    assert heard.probabilities[Fault.MACHINE_UNREACHABLE] == 0.0
+    losing = NAMER.name(departed(Extent.HOST, deviations | LOSES))
+    assert losing.probabilities[Fault.MACHINE_UNREACHABLE] > 0.0
 
 
 def test_what_telemetry_cannot_tell_apart_is_said_with_little_probability() -> None:

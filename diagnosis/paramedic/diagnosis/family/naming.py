@@ -15,7 +15,7 @@ from paramedic.diagnosis.family.reading import shipped_knowledge
 from paramedic.diagnosis.family.symptoms import seen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,8 @@ _OWN = {
     Fault.NVLINK_ERROR: ("nvlink_errors", "told_nvlink_error"),
 }
 """What hardware counts (first), or its driver tells, of this fault and of no other."""
+_OUT_OF_REACH = ("rows_missing", "segments_lost", "answers_late", "packets_dropped")
+"""What is seen of a machine that can hardly be reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class FamilyNamer:
         self._coefficients = shipped_coefficients() if coefficients is None else coefficients
         self._reader = InputReader(self._knowledge)
         self._own = _own_symptoms(self._knowledge)
+        self._out_of_reach = _places_of(_OUT_OF_REACH, self._knowledge)
 
     def name(self, signature: Signature) -> Naming:
         """What is wrong with the machine, as far as its signature tells."""
@@ -69,12 +72,31 @@ class FamilyNamer:
         inputs = self._reader.inputs(surely, signature.extent)
         evidence = self._reader.evidence(surely)
         logits = self._coefficients.of_inputs @ inputs + self._coefficients.constant
-        shares = self._bounded(_shares(logits), _shares(inputs[: len(logits)]), surely)
+        known = inputs[: len(logits)]
+        if self._is_reached(surely):
+            logits, known = self._as_busy(logits), self._as_busy(known)
+        shares = self._bounded(_shares(logits), _shares(known), surely)
         # Where nothing is seen, how often each fault happens is no finding.
         shares *= evidence
         shares[self._knowledge.faults.index(Fault.UNKNOWN)] += 1.0 - evidence
         ranked = np.argsort(-shares, kind="stable").tolist()
         return Naming({self._knowledge.faults[at]: float(shares[at]) for at in ranked})
+
+    def _is_reached(self, surely: NDArray[np.float64]) -> bool:
+        """Whether the machine is heard, and its packets arrive."""
+        return bool(np.nanmax(surely[self._out_of_reach], initial=0.0) < _ENOUGH)
+
+    def _as_busy(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Nobody who is reached is out of reach: what speaks for that speaks for a busy host.
+
+        Before machines fall silent their hosts are busy and full; so are many that never do.
+        """
+        faults, reached = self._knowledge.faults, logits.copy()
+        if {Fault.MACHINE_UNREACHABLE, Fault.HOST_CONTENTION} <= set(faults):
+            lost, busy = map(faults.index, (Fault.MACHINE_UNREACHABLE, Fault.HOST_CONTENTION))
+            reached[busy] = np.logaddexp(logits[busy], logits[lost])
+            reached[lost] = -np.inf
+        return reached
 
     def _bounded(
         self, learned: NDArray[np.float64], known: NDArray[np.float64], surely: NDArray[np.float64]
@@ -99,12 +121,17 @@ class FamilyNamer:
 
 def _own_symptoms(knowledge: Knowledge) -> dict[int, list[int]]:
     """By the place of the family, the places of what is its own."""
-    places = {symptom.name: at for at, symptom in enumerate(knowledge.symptoms)}
     return {
-        knowledge.faults.index(fault): [places[name] for name in own]
+        knowledge.faults.index(fault): places
         for fault, own in _OWN.items()
-        if fault in knowledge.faults and places.keys() >= set(own)
+        if fault in knowledge.faults and len(places := _places_of(own, knowledge)) == len(own)
     }
+
+
+def _places_of(names: Iterable[str], knowledge: Knowledge) -> list[int]:
+    """Where the symptoms of these names stand, in the order of the names."""
+    places = {symptom.name: at for at, symptom in enumerate(knowledge.symptoms)}
+    return [places[name] for name in names if name in places]
 
 
 def _shares(logits: NDArray[np.float64]) -> NDArray[np.float64]:
