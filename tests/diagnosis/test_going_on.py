@@ -27,7 +27,7 @@ def going(cards: Sequence[Levels], stops_at: int = -1, silent_from: int = 10**9)
     ranks = Scene(seconds=len(cards), frozen={9: stops_at}).batches() if stops_at >= 0 else []
     for batch in ranks[:silent_from]:
         liveness.observe(batch, ())
-    return GoingOn(liveness, motion, 1)
+    return GoingOn(liveness, motion)
 
 
 def has_gone_on(of_job: GoingOn) -> bool:

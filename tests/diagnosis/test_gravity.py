@@ -55,12 +55,11 @@ def test_what_was_a_trend_is_one_no_longer_when_it_has_failed(
     (fired,) = docket.report(trend)
     for node in others:
         docket.report(accused(node))
-    known = docket.amend(trend.subject, moment(START + 60), "it has ended", Phase.FAILED)
-    assert known is not None
+    known = docket.fail(trend.subject, moment(START + 60), moment(START + 59), "it has ended")
     assert (fired.severity, known.severity) == (P2, severity)
-    again = docket.amend(trend.subject, moment(START + 70), "with victims", Phase.FAILED)
-    assert again is not None
-    assert again.severity is severity
+    assert known.failed_at == moment(START + 59)
+    again = docket.amend(trend.subject, moment(START + 70), "with victims")
+    assert (again.severity, again.phase) == (severity, Phase.FAILED)
 
 
 def test_the_second_of_two_machines_at_once_is_a_p0() -> None:

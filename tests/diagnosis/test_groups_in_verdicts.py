@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from diagnosis.synthetic import JOB, START, exit_of, job_state, node_name
 from diagnosis.test_docket import finding as of_node
 from paramedic.diagnosis.admission import Admission
+from paramedic.diagnosis.blame import causes
 from paramedic.diagnosis.contract import (
     Evidence,
     Fault,
@@ -25,10 +26,13 @@ from paramedic.diagnosis.contract import (
 )
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.finding import Finding, Trouble, moment
+from paramedic.diagnosis.going_on import GoingOn
 from paramedic.diagnosis.group_words import finding_of_group
 from paramedic.diagnosis.grouping import Domain, DomainKind, Group
 from paramedic.diagnosis.history.fleet import is_failure
+from paramedic.diagnosis.liveness import Liveness
 from paramedic.diagnosis.maintenance.plan import MaintenancePlan, Stay
+from paramedic.diagnosis.motion import Motion
 from paramedic.diagnosis.picture import JobPicture
 from paramedic.ingest.contract import NodeName
 
@@ -186,7 +190,7 @@ def test_who_takes_over_goes_on_with_it() -> None:
 def test_a_group_that_has_failed_explains_why_the_job_stands() -> None:
     docket = Docket(JOB)
     docket.report(replace(of_group(1, 2, 3), phase=Phase.FAILED))
-    assert docket.has_failed_node
+    assert causes(docket, GoingOn(Liveness(5), Motion()))
 
 
 def in_maintenance(*numbers: int) -> Admission:

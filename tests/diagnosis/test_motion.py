@@ -58,6 +58,11 @@ def test_a_job_whose_processes_have_left_stands_at_once() -> None:
     assert (motion.gait, motion.standing_since(1)) == (Gait.GONE, START + len(STEPS) - 2)
 
 
+def test_what_trickles_in_a_job_that_stands_for_an_hour_is_no_work() -> None:
+    trickles = levels(195, 1.0, 3e9)
+    assert stands([*STEPS, *[trickles] * 3600]) == len(STEPS) - 2
+
+
 def test_a_job_that_is_merely_slower_works() -> None:
     slower = [levels(500, 1.0, 6e9)] * 40
     assert stands([*STEPS, *slower]) is None
@@ -82,16 +87,16 @@ def test_cards_that_have_worked_for_a_minute_since_have_gone_on(width: int, enou
     failed = (len(STEPS) - 1) * width + START
     for more, has_worked in ((enough - 1, False), (enough, True)):
         motion = moved([COMPUTES] * (len(STEPS) + more), width)
-        assert motion.has_worked_since(failed, width) is has_worked
+        assert motion.has_worked_since(failed) is has_worked
 
 
 def test_twitches_of_a_job_that_stands_do_not_add_up_to_work() -> None:
     twitch = [COMPUTES] * 35
     motion = moved([*STEPS, *[SPINS] * 30, *twitch, *[SPINS] * 60, *twitch])
-    assert not motion.has_worked_since(START + len(STEPS), 1)
+    assert not motion.has_worked_since(START + len(STEPS))
 
 
 def test_what_was_worked_before_a_job_came_to_stand_again_is_not_forgotten() -> None:
     failed = START + len(STEPS)
     again = [*STEPS, *[SPINS] * 20, *STEPS, *[SPINS] * 60]
-    assert moved(again).has_worked_since(failed, 1)
+    assert moved(again).has_worked_since(failed)

@@ -14,11 +14,15 @@ from diagnosis.playing import diagnose, firing, merged, tell
 from diagnosis.synthetic import START, Scene, event, exit_of, node_name, without_rows
 from diagnosis.test_docket import finding
 from paramedic.diagnosis.admission import Admission
+from paramedic.diagnosis.blame import causes
 from paramedic.diagnosis.contract import Fault, Phase, Scope, Severity, Status, Tier, Verdict
 from paramedic.diagnosis.detector import DetectorConfig
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.finding import Finding, Trouble, moment
+from paramedic.diagnosis.going_on import GoingOn
+from paramedic.diagnosis.liveness import Liveness
 from paramedic.diagnosis.membership import goes_with
+from paramedic.diagnosis.motion import Motion
 from paramedic.diagnosis.picture import JobPicture
 from paramedic.diagnosis.roles import JobRoles
 from paramedic.diagnosis.settings import DepartureSettings, SilenceSettings
@@ -146,7 +150,7 @@ def test_in_whatever_order_they_are_found_silent_the_group_is_told_once(order: l
     docket = Docket(JOB, Admission(joined=company(dict.fromkeys(LEAF, 188)).joined))
     (told,) = [verdict for one in order for verdict in docket.report(unreachable(one))]
     assert told.members == names(*LEAF)
-    assert docket.has_failed_node
+    assert causes(docket, GoingOn(Liveness(5), Motion()))
 
 
 def test_who_was_named_before_the_others_fell_silent_is_one_with_the_group() -> None:

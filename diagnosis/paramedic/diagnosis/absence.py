@@ -11,6 +11,7 @@ unless nodes of this job are often silent for as long.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from types import MappingProxyType
@@ -265,15 +266,22 @@ class AbsenceWatch:
 
     def is_missed(self, node: NodeName, since: int) -> bool:
         """Whether another's cards have fallen silent about then, and may be what is waited for."""
+        found = self.silent_about(since, longest_seconds=_EXPORTER_RESTART_SECONDS)
+        return bool(found - {node})
+
+    def silent_about(
+        self, since: int, slot_seconds: int = 1, longest_seconds: float = math.inf
+    ) -> set[NodeName]:
+        """Whose cards have fallen silent about then, and are not heard again."""
         cards = self._kinds.get(Entity.GPU)
         if cards is None:
-            return False
+            return set()
         silent = cards.memory.line(_Field.SILENT)
         begun = cards.second - silent
-        lately = (silent >= _MISSED_SECONDS) & (silent < _EXPORTER_RESTART_SECONDS)
-        is_about_then = np.abs(begun - since) <= _ABOUT_THEN_SECONDS
+        lately = (silent >= _MISSED_SECONDS) & (silent < longest_seconds)
+        is_about_then = np.abs(begun - since) <= max(_ABOUT_THEN_SECONDS, 2 * slot_seconds)
         found = np.flatnonzero((cards.heard > 0) & lately & is_about_then).tolist()
-        return any(cards.nodes[at] != node for at in found)
+        return {cards.nodes[at] for at in found}
 
     def is_back(self, node: NodeName) -> bool:
         """Whether the node is heard again in all that was heard of it before."""

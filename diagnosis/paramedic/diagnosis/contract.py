@@ -189,6 +189,8 @@ class Verdict:
     """The rank that the node carried, where one is known (optional field)."""
     first_detected_at: datetime | None = field(default=None)
     """`detected_at` of the first firing, which stays when that moves on (optional field)."""
+    failed_at: datetime | None = field(default=None)
+    """Since when the job stands or has ended by what was a symptom before (optional field)."""
 
     def to_json(self) -> bytes:
         """The verdict as a single line of JSON, times in RFC 3339."""
@@ -233,6 +235,8 @@ class Verdict:
             fields["rank"] = self.rank
         if self.first_detected_at is not None:
             fields["first_detected_at"] = format_time(self.first_detected_at)
+        if self.failed_at is not None:
+            fields["failed_at"] = format_time(self.failed_at)
         return fields
 
     @classmethod
@@ -275,6 +279,7 @@ class Verdict:
             ),
             rank=named(fields.get("rank"), "rank", int, _NOTHING),
             first_detected_at=_time_or_none(fields.get("first_detected_at")),
+            failed_at=_time_or_none(fields.get("failed_at")),
         )
 
 

@@ -53,6 +53,7 @@ from paramedic.diagnosis.sight import JobSight
 from paramedic.diagnosis.silence import SilenceWatch
 from paramedic.diagnosis.silent_together import SilentTogether
 from paramedic.diagnosis.speed import JobSpeed
+from paramedic.diagnosis.stand import judge_stand
 from paramedic.diagnosis.standstill import StandstillWatch
 from paramedic.diagnosis.straggler import StragglerWatch
 from paramedic.ingest.contract import Entity, EventKind
@@ -264,7 +265,7 @@ class JobDetector:
         told = () if is_aside else self._known_errors.hear(event, self._state.told, picture, docket)
         return (
             *fired,
-            *judge_machine_event(event, picture, docket),
+            *judge_machine_event(event, picture, docket, self._state.going_on),
             *told,
             *lost,
             *self._judge_recorder(),
@@ -336,10 +337,11 @@ class JobDetector:
         away = dict.fromkeys(state.picture.in_maintenance(second), second)
         late = {kind: {**self._windows.late(kind), **away} for kind in KINDS}
         yield from self._known_errors.look(
-            windows[Entity.GPU], state.told, state.picture, state.docket
+            windows[Entity.GPU], state.told, state.picture, state.docket, state.going_on
         )
         yield from self._judge_memory(windows[Entity.GPU])
         yield from state.machines.judge(windows, late, state.picture, state.docket, state.roles)
+        yield from judge_stand(second, state, self._config.standstill)
         yield from acquit_joined(
             second, state.slot_seconds, state.ranks.watch, state.machines.departures, state.docket
         )

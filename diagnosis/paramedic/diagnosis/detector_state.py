@@ -51,4 +51,4 @@ class DetectorState:
     @property
     def going_on(self) -> GoingOn:
         """What tells of the job's progress."""
-        return GoingOn(self.liveness, self.machines.absences.motion, self.slot_seconds)
+        return GoingOn(self.liveness, self.machines.absences.motion)

@@ -12,6 +12,7 @@ one that was said last.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -65,14 +66,6 @@ class Docket:
         """What is open about nodes that depart together."""
         return tuple(verdict for verdict in self._open.values() if verdict.members)
 
-    @property
-    def has_failed_node(self) -> bool:
-        """Whether a node or group that has failed is open: then it is known why the job stands."""
-        return any(
-            (verdict.node is not None or verdict.members) and verdict.phase is Phase.FAILED
-            for verdict in self._open.values()
-        )
-
     def adopt(self, verdicts: Sequence[Verdict]) -> None:
         """Take these for what is open, in place of what was; a predecessor has told them."""
         self._open = {_subject(one): one for one in verdicts}
@@ -102,11 +95,15 @@ class Docket:
     def revise(self, finding: Finding) -> tuple[Verdict, ...]:
         """The same for a finding that holds all that is known: it may also take something back.
 
-        A card that is lost stays so, whatever else is told of it.
+        A card that is lost stays so, whatever else is told of it, and so does what has brought the
+        job down.
         """
         known = self._open.get(finding.subject)
         if known is None:
             return self.report(finding)
+        if known.failed_at is not None:
+            gravest = min(known.severity, finding.gravity)
+            finding = replace(finding, phase=Phase.FAILED, severity=gravest)
         is_lost = known.fault is Fault.GPU_CARD_DROP and finding.fault is not Fault.GPU_CARD_DROP
         is_same = is_lost or _tells(known) == _tells(finding)
         if is_same or self._admission.admitted(finding) is None:
@@ -125,18 +122,36 @@ class Docket:
         self._open[_subject(verdict)] = verdict
         return (verdict,)
 
-    def amend(self, subject: Subject, at: datetime, summary: str, phase: Phase) -> Verdict | None:
-        """What is open of this subject, with other words or another phase; who is named stays."""
-        known = self._open.get(subject)
-        if known is None:
-            return None
+    def amend(self, subject: Subject, at: datetime, summary: str) -> Verdict:
+        """What is open of this subject, in other words."""
+        known = self._open[subject]
         newest = max(known.detected_at, at)
-        changed = replace(
-            known, status=Status.UPDATED, detected_at=newest, summary=summary, phase=phase
-        )
-        if phase is Phase.FAILED and known.phase is not Phase.FAILED:
-            changed = replace(changed, severity=when_failed(changed, self._open))
+        changed = replace(known, status=Status.UPDATED, detected_at=newest, summary=summary)
         self._open[subject] = changed
+        return changed
+
+    def fail(
+        self,
+        subject: Subject,
+        at: datetime,
+        since: datetime,
+        summary: str,
+        throughput_ratio: float = math.nan,
+    ) -> Verdict:
+        """What is open of this subject has brought the job down `since` then."""
+        known = self._open[subject]
+        changed = self.amend(subject, at, summary)
+        severity = when_failed(changed, self._open, throughput_ratio)
+        begun = since if known.phase is not Phase.FAILED else known.failed_at
+        changed = replace(changed, phase=Phase.FAILED, severity=severity, failed_at=begun)
+        self._open[subject] = changed
+        return changed
+
+    def recede(self, subject: Subject, at: datetime, summary: str) -> Verdict:
+        """What was made to have failed is a symptom again: the job goes on."""
+        changed = self.amend(subject, at, summary)
+        phase = Phase.SYMPTOM if changed.rank is None else Phase.DEGRADED
+        self._open[subject] = changed = replace(changed, phase=phase, failed_at=None)
         return changed
 
     def support(
@@ -204,9 +219,15 @@ class Docket:
         reason = f"the job trains again in generation {resumption.generation}"
         return tuple(v for one in over for v in self._clear(one, at, reason))
 
-    def clear_departed(self, node: NodeName, at: datetime) -> tuple[Verdict, ...]:
-        """Resolves what goes with a machine that has left the job."""
-        over = [one for one in self._open if one.node == node and one.trouble in OF_THE_MACHINE]
+    def clear_departed(
+        self, node: NodeName, at: datetime, kept: Collection[Subject] = ()
+    ) -> tuple[Verdict, ...]:
+        """Resolves what goes with a machine that has left the job, but for what is kept."""
+        over = [
+            one
+            for one in self._open
+            if one.node == node and one.trouble in OF_THE_MACHINE and one not in kept
+        ]
         return tuple(v for one in over for v in self._clear(one, at, f"{node} has left the job"))
 
     def close(
@@ -316,6 +337,7 @@ def _worse(known: Verdict, finding: Finding) -> Verdict:
         onset=min(known.onset, finding.onset),
         detected_at=max(known.detected_at, finding.detected_at),
         first_detected_at=known.first_detected_at,
+        failed_at=known.failed_at if finding.phase is Phase.FAILED else None,
     )
 
 

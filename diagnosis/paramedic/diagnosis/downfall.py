@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.blame import causes, suspect
 from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Severity, Tier
-from paramedic.diagnosis.finding import OF_THE_MACHINE, Finding, Subject, Trouble, moment
+from paramedic.diagnosis.finding import Finding, Subject, Trouble, moment
 
 if TYPE_CHECKING:
+    from paramedic.diagnosis.blame import Case
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.docket import Docket
     from paramedic.diagnosis.exits import Ending
@@ -35,7 +37,6 @@ _FEWEST_NODES = 3
 _CANDIDATES = 5
 _CONFIDENCE_SILENT = 0.97
 _CONFIDENCE_NOBODY = 0.9
-_SUSPECTS = (Trouble.ALIVE, *OF_THE_MACHINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +50,9 @@ class Around:
     slot_seconds: int
     departed: frozenset[NodeName]
 
-    def failed(self) -> list[tuple[Subject, Verdict]]:
+    def failed(self) -> list[Case]:
         """Who is known to have failed, and the job has not gone on since."""
-        return [
-            (subject, verdict)
-            for subject, verdict in self.docket.open.items()
-            if (verdict.node or verdict.members)
-            and verdict.phase is Phase.FAILED
-            and not self.going_on.after(verdict)
-        ]
-
-    def suspect(self) -> tuple[Subject, Verdict] | None:
-        """The node that is under the strongest accusation."""
-        opened = self.docket.open.items()
-        found = [(s, v) for s, v in opened if s.node is not None and s.trouble in _SUSPECTS]
-        return max(found, key=lambda one: (one[1].confidence, one[1].onset), default=None)
+        return causes(self.docket, self.going_on)
 
     def silent_nodes(self, before: float, now: int) -> dict[NodeName, int]:
         """Of whom nothing was heard since shortly before then, and since when."""
@@ -188,14 +177,14 @@ class Downfall:
 
     def _blame_nobody_new(self, now: int, around: Around) -> Iterator[Verdict]:
         """Nobody was first: who is under accusation has failed; else it is the job's trouble."""
-        suspect = around.suspect()
-        if suspect is None:
+        first = self._first()
+        suspected = suspect(around.docket, first.at)
+        if suspected is None:
             yield from around.docket.report(self._of_the_job(now))
             return
-        self.culprit, known = suspect
-        ended = f"{known.summary}; the job has ended since"
-        changed = around.docket.amend(self.culprit, moment(now), ended, Phase.FAILED)
-        yield from () if changed is None else (changed,)
+        self.culprit, known = suspected
+        ended, since = f"{known.summary}; the job has ended since", first.event.timestamp
+        yield around.docket.fail(self.culprit, moment(now), since, ended)
 
     def _take_back(self, now: int, around: Around) -> Iterator[Verdict]:
         """When most nodes have ended alike at once, none of those who were named was the first."""
@@ -224,8 +213,7 @@ class Downfall:
         before = known.summary.split(_VICTIMS)[0]
         said = f"{before}{_VICTIMS}{_count(len(victims), 'other node')}"
         last = max(one.event.timestamp for one in self.endings.values())
-        changed = around.docket.amend(self.culprit, last, said, known.phase)
-        yield from () if changed is None else (changed,)
+        yield around.docket.amend(self.culprit, last, said)
 
     def _unreachable(self, node: NodeName, since: int, now: int) -> Finding:
         first = self._first()

@@ -205,6 +205,7 @@ class Evidence:
         if self._rows.cells.size:
             self._of(_Row.SCORE)[:] = self._of(_Row.PEAK)[:] = self._of(_Row.SAID)[:] = 0.0
             self._told.cells[:] = 0.0
+            self._life.line(_Life.CALM)[:] = 0.0
 
     def settle(self, slots: float) -> None:
         """Let every row have at most so many slots behind it."""

@@ -24,7 +24,6 @@ class GoingOn:
 
     liveness: Liveness
     motion: Motion
-    slot_seconds: int
 
     def since(self, second: float) -> bool:
         """Whether work was done that nobody can have been in the midst of then."""
@@ -33,7 +32,7 @@ class GoingOn:
         if progress is not None and progress > latest:
             return True
         is_told_of_steps = progress is not None and beat is not None and beat > latest
-        return not is_told_of_steps and self.motion.has_worked_since(second, self.slot_seconds)
+        return not is_told_of_steps and self.motion.has_worked_since(second)
 
     def after(self, verdict: Verdict) -> bool:
         """Whether the job has gone on since this was found, so that it explains nothing of now."""

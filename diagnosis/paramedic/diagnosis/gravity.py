@@ -41,13 +41,15 @@ def graded(finding: Finding, known: Mapping[Subject, Verdict], throughput_ratio:
     return replace(finding, severity=severity if before is None else min(severity, before.severity))
 
 
-def when_failed(verdict: Verdict, known: Mapping[Subject, Verdict]) -> Severity:
+def when_failed(
+    verdict: Verdict, known: Mapping[Subject, Verdict], throughput_ratio: float = math.nan
+) -> Severity:
     """The severity of an open verdict whose machine has failed since; `known` is what is open.
 
-    A job stands after any end, so its speed says nothing; what was a trend is one no longer.
+    A job stands after any end, so its speed says nothing then; what was a trend is one no longer.
     """
-    others = _others_accused(verdict, known)
-    return min(verdict.severity, severity_of(verdict.fault, Impact(1 + len(others))))
+    impact = Impact(1 + len(_others_accused(verdict, known)), throughput_ratio)
+    return min(verdict.severity, severity_of(verdict.fault, impact))
 
 
 def _others_accused(finding: Finding | Verdict, known: Mapping[Subject, Verdict]) -> set[NodeName]:

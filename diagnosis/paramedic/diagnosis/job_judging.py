@@ -10,7 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.contract import Fault, Tier
+from paramedic.diagnosis.blame import causes, lay_standstill
+from paramedic.diagnosis.contract import Fault, Phase, Tier
 from paramedic.diagnosis.finding import Trouble, moment
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.detector_state import DetectorState
+    from paramedic.diagnosis.finding import Finding
     from paramedic.diagnosis.pulses import Pulse
     from paramedic.diagnosis.silence import SilenceWatch
     from paramedic.diagnosis.standstill import StandstillWatch
@@ -63,13 +65,20 @@ class JobJudging:
                 max(state.liveness.ranks_reached() or 0, state.pace.newest_step_second or 0)
             )
             yield from state.docket.clear(None, Trouble.JOB, now, "the job goes on")
+        elif known is not None and known.phase is Phase.FAILED and state.going_on.after(known):
+            yield from state.docket.clear(None, Trouble.JOB, moment(second), "the job goes on")
         elif since is not None and not (
-            state.docket.has_failed_node or state.picture.maintenance.explains_standstill(second)
+            causes(state.docket, state.going_on)
+            or state.picture.maintenance.explains_standstill(second)
         ):
             finding = self.standstill.judge(
-                state.liveness, state.pace, since, state.picture.generation
+                state.liveness,
+                state.pace,
+                since,
+                state.picture.generation,
+                state.machines.absences.motion,
             )
-            yield from () if finding is None else state.docket.report(finding)
+            yield from () if finding is None else _told(finding, state)
 
     def judge_sight(self, state: DetectorState) -> Iterator[Verdict]:
         """Whether a job without heart-beats is heard of; with them `_judge_job` knows better."""
@@ -88,6 +97,17 @@ class JobJudging:
                 state.picture.generation,
             )
             yield from () if finding is None else state.docket.report(finding)
+
+
+def _told(finding: Finding, state: DetectorState) -> Iterator[Verdict]:
+    """A standstill is told of who is held to be its cause, or else of the job."""
+    if finding.phase is Phase.FAILED:
+        since, at = int(finding.onset.timestamp()), finding.detected_at
+        laid = [*lay_standstill(state.docket, state.going_on, since, at, finding.summary)]
+        if laid:
+            yield from laid
+            return
+    yield from state.docket.report(finding)
 
 
 def _told_silent(state: DetectorState) -> list[tuple[Pulse, Trouble]]:

@@ -84,7 +84,8 @@ class MachineWatch:
         yield from self._judge_cards(gpus, picture, docket)
         if gpus.last_second > self._weighed:
             yield from self.weigh(windows, picture, docket, roles)
-        yield from self._acquit(docket, gpus.last_second, gpus.slot_seconds)
+        if self._standing_since(windows) is None:  # else all do nothing, which acquits nobody
+            yield from self._acquit(docket, gpus.last_second, gpus.slot_seconds)
 
     def judge_whole(
         self, windows: JobWindows, picture: JobPicture, docket: Docket, roles: JobRoles | None
@@ -132,7 +133,7 @@ class MachineWatch:
         )
         if judged.befallen is not None:
             yield from self._accuse_group(judged.befallen, picture, docket)
-        waits = standing_since is not None and any(_failed_causes(docket))
+        waits = standing_since is not None and any(self._failed_causes(docket))
         for departure in judged.departures:
             if _is_victim(departure, docket, roles, waits=waits):
                 self.departures.excuses.give(departure.node, Excuse.VICTIM, departure.second)
@@ -215,7 +216,7 @@ class MachineWatch:
         self, absences: Iterable[Absence], second: int, picture: JobPicture, docket: Docket
     ) -> Iterator[Verdict]:
         for absence in absences:
-            if not (absence.is_standing and _is_known_why(absence, docket)):
+            if not (absence.is_standing and self._is_known_why(absence, docket)):
                 finding = finding_of_absence(absence, picture.generation)
                 yield from _report(finding, picture, docket)
         for node in _open(docket, Trouble.UNHEARD):
@@ -227,6 +228,22 @@ class MachineWatch:
             if is_silent and self.absences.is_back(node) and self.absences.motion.is_moving:
                 reason = f"{node} is heard of again, and the job goes on"
                 yield from docket.clear(node, Trouble.ALIVE, moment(second), reason)
+
+    def _is_known_why(self, absence: Absence, docket: Docket) -> bool:
+        """Whether the job stands for another's failure, and this one is not silent since then."""
+        causes = list(self._failed_causes(docket))
+        return bool(causes) and not any(
+            one.fault in _UNHEARD and at_once(one.onset.timestamp(), absence.since)
+            for one in causes
+        )
+
+    def _failed_causes(self, docket: Docket) -> Iterator[Verdict]:
+        """Whose failure the job may stand for: it has not gone on since."""
+        for one in docket.open.values():
+            is_somebody = one.node is not None or bool(one.members)
+            worked = self.absences.motion.has_worked_since(one.detected_at.timestamp())
+            if one.phase is Phase.FAILED and is_somebody and not worked:
+                yield one
 
     def _judge_cards(self, gpus: Window, picture: JobPicture, docket: Docket) -> Iterator[Verdict]:
         for finding in self.cards.look(gpus, picture.generation):
@@ -278,21 +295,6 @@ def _is_victim(
     return any(
         roles.are_chained(node, departure.node) for node in accused if node != departure.node
     )
-
-
-def _is_known_why(absence: Absence, docket: Docket) -> bool:
-    """Whether the job stands for another's failure; who fell silent with it is named beside it."""
-    causes = list(_failed_causes(docket))
-    return bool(causes) and not any(
-        one.fault in _UNHEARD and at_once(one.onset.timestamp(), absence.since) for one in causes
-    )
-
-
-def _failed_causes(docket: Docket) -> Iterator[Verdict]:
-    """Whose failure the job may stand for."""
-    for one in docket.open.values():
-        if one.phase is Phase.FAILED and (one.node is not None or one.members):
-            yield one
 
 
 def _is_of_rows(verdict: Verdict | None, tier: Tier) -> bool:

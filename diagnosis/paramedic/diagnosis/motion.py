@@ -79,11 +79,14 @@ class Motion:
     low_since: int = 0
     """When the cards last worked, or began not to."""
     second: int = 0
+    slot_seconds: int = 1
     longest_seconds: dict[Gait, float] = field(default_factory=dict)
     """Of each gait, among the runs that are over."""
     metric: str = ""
     worked: deque[int] = field(default_factory=lambda: deque(maxlen=_SLOTS_KEPT))
     """The slots in which the cards have worked."""
+    tells_flow: bool = False
+    """Whether it was told in the newest slot what flows."""
     stood: int = 0
     """When the job was last known to stand."""
 
@@ -93,12 +96,13 @@ class Motion:
         is_known = len(self.efforts) * width >= _FEWEST_SECONDS
         if effort is None:
             return
-        self.second = window.last_second
+        self.second, self.slot_seconds = window.last_second, width
         flow = self._flow(window)
+        self.tells_flow = flow is not None
         if is_known and len(self.efforts) >= _FEWEST_SLOTS:
             self._turn(self._seen(effort, flow, window), window.last_second, width)
         if self.standing_since(width) is not None:
-            self._stand(width)
+            self._stand()
             return
         self.efforts.append(effort)
         if is_known and self.gait is Gait.WORKS:
@@ -109,10 +113,10 @@ class Motion:
         """Whether the cards work; nobody can say so of those that do not tell."""
         return self.gait is Gait.WORKS and bool(self.efforts)
 
-    def has_worked_since(self, second: float, slot_seconds: int) -> bool:
+    def has_worked_since(self, second: float) -> bool:
         """Whether the cards have worked for so long since then that the job has gone on."""
-        least = max(_WORKED_SECONDS, float(_WORKED_SLOTS * slot_seconds))
-        return sum(one > second for one in self.worked) * slot_seconds >= least
+        least = max(_WORKED_SECONDS, float(_WORKED_SLOTS * self.slot_seconds))
+        return sum(one > second for one in self.worked) * self.slot_seconds >= least
 
     def standing_since(self, slot_seconds: int) -> int | None:
         """When the job came to stand; None while it may be at work."""
@@ -135,12 +139,17 @@ class Motion:
         return _median(window, metric)
 
     def _flow(self, window: Window) -> float | None:
-        """What flows, as a share of the most; of the metric that has the largest."""
+        """What flows, as a share of the most; of the metric that has the largest.
+
+        A job that stands forgets nothing of how it worked, or what still trickles were work.
+        """
+        stands = self.standing_since(self.slot_seconds) is not None
+        memory = 1.0 if stands else _FLOW_MEMORY
         shares = []
         for metric in _FLOWS:
             value = _median(window, metric)
             if value is not None:
-                most = max(value, self.flows.get(metric, 0.0) * _FLOW_MEMORY)
+                most = max(value, self.flows.get(metric, 0.0) * memory)
                 self.flows[metric] = most
                 shares.append(value / most if most > 0 else 0.0)
         return max(shares, default=None)
@@ -158,9 +167,9 @@ class Motion:
         busy = _median(window, _BUSY)
         return Gait.SPINS if busy is not None and busy >= 1 / 2 else Gait.RESTS
 
-    def _stand(self, width: int) -> None:
+    def _stand(self) -> None:
         """The job stands: a twitch of the cards since it last did was no work."""
-        if not self.has_worked_since(self.stood, width):
+        if not self.has_worked_since(self.stood):
             while self.worked and self.worked[-1] > self.stood:
                 self.worked.pop()
         self.stood = self.second

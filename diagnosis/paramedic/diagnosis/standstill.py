@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Severity, Tier
 from paramedic.diagnosis.finding import Finding, each_once, moment
+from paramedic.diagnosis.motion import Gait
 from paramedic.diagnosis.silence import SilenceWatch, longest_silence
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.liveness import Liveness
+    from paramedic.diagnosis.motion import Motion
     from paramedic.diagnosis.pace import Pace
     from paramedic.diagnosis.settings import StandstillSettings
     from paramedic.ingest.contract import NodeName
@@ -30,6 +32,11 @@ _CONFIDENCE_QUIET = 0.9
 _CONFIDENCE_BUSY = 0.8
 """No step although the processes work: a long evaluation looks alike."""
 _CONFIDENCE_LOST = 0.8
+_OF_CARDS = {
+    Gait.GONE: "the memory of their cards is free: the job has died",
+    Gait.RESTS: "their cards do nothing: the job has died, or stands still",
+    Gait.SPINS: "their cards are busy and do no work: the job stands still",
+}
 _CANDIDATES = 5
 _SAMPLES_OF_QUIET = 30
 
@@ -76,15 +83,18 @@ class StandstillWatch:
     silence: SilenceWatch
 
     def judge(
-        self, liveness: Liveness, pace: Pace, since: float, generation: int
+        self, liveness: Liveness, pace: Pace, since: float, generation: int, motion: Motion
     ) -> Finding | None:
-        """What befalls all ranks at once, in a job that has been training `since` then."""
+        """What befalls all ranks at once, in a job that has been training `since` then.
+
+        `motion` is what their cards do.
+        """
         steady = liveness.pulses.steady(self.silence.beats_before)
         beat = liveness.ranks_reached()
         if beat is None or 2 * steady <= len(liveness.pulses):
             return None
         claim = (
-            self._silent(liveness, beat, since)
+            self._silent(liveness, beat, since, motion)
             or self._without_steps(liveness, pace, beat, since)
             or self._unheard(liveness, pace)
         )
@@ -99,7 +109,7 @@ class StandstillWatch:
         beat = liveness.ranks_reached()
         return beat is not None and beat >= decided + self.silence.beats_before
 
-    def _silent(self, liveness: Liveness, beat: int, since: float) -> _Claim | None:
+    def _silent(self, liveness: Liveness, beat: int, since: float, motion: Motion) -> _Claim | None:
         """No heart-beats, though the nodes' own rows come: a standstill, or lost telemetry."""
         timeout = self.silence.settings.heartbeat_timeout_seconds
         now = liveness.nodes_reached()
@@ -117,8 +127,14 @@ class StandstillWatch:
         if 2 * still <= len(pulses):
             if seconds < self.settings.telemetry_timeout_seconds:
                 return None
-            fault, confidence = Fault.TELEMETRY_LOST, _CONFIDENCE_LOST
-            text = f"{said}, but nothing says that they stand still: their telemetry is lost"
+            is_told = now - motion.second < self.settings.telemetry_timeout_seconds
+            if is_told and motion.standing_since(motion.slot_seconds) is not None:
+                text = f"{said}, and {_OF_CARDS[motion.gait]}"
+            elif is_told and motion.gait is not Gait.WORKS:
+                return None  # it is a pause, or will be seen to be none
+            else:
+                fault, confidence = Fault.TELEMETRY_LOST, _CONFIDENCE_LOST
+                text = f"{said}, but nothing says that they stand still: their telemetry is lost"
         candidates = longest_silence(liveness, now)
         return _Claim(fault, Tier.HEARTBEAT, confidence, beat, now, text, candidates, "heartbeat")
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from paramedic.ingest.contract import JobState
 from paramedic.remediation.casework import refresh_incident
 from paramedic.remediation.contract import Action, ActionState
 from paramedic.remediation.launchers.port import (
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from paramedic.remediation.store.store import Store
 
 _log = logging.getLogger(__name__)
+_RESOLVED, _OVER = "the verdict was resolved", "the job was over"
+"""Why an action is not carried out."""
 
 
 def due(unfinished: Sequence[Action], now: datetime) -> list[Action]:
@@ -63,16 +66,19 @@ class Controller:
         with self.store.reading() as view:
             unfinished = view.actions.unfinished()
             open_incidents = {incident.id for incident in view.incidents.open()}
+            over = {job.name for job in view.jobs.all() if job.state is JobState.FINISHED}
         for action in due(unfinished, self.clock()):
-            self._step(action, is_open=action.incident in open_incidents)
+            is_open = action.incident in open_incidents
+            is_over = Progress.of(action).job in over
+            self._step(action, _RESOLVED if not is_open else _OVER if is_over else None)
 
-    def _step(self, action: Action, *, is_open: bool) -> None:
+    def _step(self, action: Action, why_not: str | None) -> None:
         if action.dry_run:
             self._show(action)
         elif Progress.of(action).applied_at is not None:
             self._look_for_effect(action)
-        elif not is_open:
-            self._drop(action)
+        elif why_not is not None:
+            self._drop(action, why_not)
         else:
             self._call(action)
 
@@ -84,14 +90,14 @@ class Controller:
             return
         self._end(replace(action, calls=calls), ActionState.SKIPPED, "dry run: nothing was called")
 
-    def _drop(self, action: Action) -> None:
+    def _drop(self, action: Action, why: str) -> None:
         if action.state is ActionState.PLANNED:
-            self._end(action, ActionState.SKIPPED, "the verdict was resolved before")
+            self._end(action, ActionState.SKIPPED, f"{why} before")
         else:
             self._end(
                 action,
                 ActionState.FAILED,
-                f"the verdict was resolved before the launcher answered: {action.result}",
+                f"{why} before the launcher answered: {action.result}",
             )
 
     def _call(self, action: Action) -> None:

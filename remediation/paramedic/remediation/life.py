@@ -107,7 +107,7 @@ def trouble_of(life: VerdictLife) -> Trouble:
     verdict = life.verdict
     is_resolved = verdict.status is Status.RESOLVED
     return Trouble(
-        onset=verdict.onset,
+        onset=verdict.failed_at or verdict.onset,
         known_at=life.known_at,
         named_at=life.known_at if nodes_of(verdict) else None,
         resolved_at=verdict.detected_at if is_resolved else None,

@@ -46,6 +46,7 @@ FULL = a_verdict(
     members=(NodeName("node-0001"),),
     rank=2,
     first_detected_at=NOON,
+    failed_at=NOON,
     candidates=(Candidate(NodeName("node-0002"), 41.2),),
     evidence=(Evidence("heartbeat", None, 1.0, -9.8, NOON),),
 )

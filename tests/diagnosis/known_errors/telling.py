@@ -10,11 +10,14 @@ import numpy as np
 
 from paramedic.diagnosis.contract import Verdict
 from paramedic.diagnosis.docket import Docket
+from paramedic.diagnosis.going_on import GoingOn
 from paramedic.diagnosis.known_errors.entry import KnownErrors
 from paramedic.diagnosis.known_errors.memory import KnownErrorMemory
 from paramedic.diagnosis.known_errors.reading import shipped_known_errors
 from paramedic.diagnosis.known_errors.settings import KnownErrorSettings
 from paramedic.diagnosis.known_errors.watch import KnownErrorWatch
+from paramedic.diagnosis.liveness import Liveness
+from paramedic.diagnosis.motion import Motion
 from paramedic.diagnosis.picture import JobPicture
 from paramedic.ingest.contract import (
     Entity,
@@ -70,6 +73,7 @@ class Told:
     docket: Docket = field(default_factory=lambda: Docket(JOB))
     memory: KnownErrorMemory = field(default_factory=KnownErrorMemory)
     picture: JobPicture = field(default_factory=JobPicture)
+    going_on: GoingOn = field(default_factory=lambda: GoingOn(Liveness(5), Motion()))
     _columns: dict[str, list[np.ndarray[tuple[int, ...], np.dtype[np.float32]]]] = field(
         default_factory=dict
     )
@@ -95,7 +99,7 @@ class Told:
         slots = self._columns.setdefault(metric, [])
         slots.append(column.reshape(-1, 1))
         window = _window(metric, np.stack(slots[-12:], axis=2), at)
-        new = list(self._watch.look(window, self.memory, self.picture, self.docket))
+        new = list(self._watch.look(window, self.memory, self.picture, self.docket, self.going_on))
         self.said += new
         return new
 

@@ -9,7 +9,7 @@ import pytest
 from diagnosis.known_errors.telling import JOB, asked, event, name, xid
 from diagnosis.playing import arrival, firing, tell
 from ingest.synthetic.clusters import configured
-from paramedic.diagnosis.contract import Fault, RecommendedAction, Status, Verdict
+from paramedic.diagnosis.contract import Fault, Phase, RecommendedAction, Status, Verdict
 from paramedic.diagnosis.detector import DetectorConfig
 from paramedic.ingest.contract import Event, EventKind, JobName, TelemetryBatch
 from paramedic.ingest.synthetic.cluster import SyntheticCluster
@@ -70,8 +70,14 @@ def test_gpus_that_are_lost_together_are_not_named_again_one_by_one() -> None:
 
 def test_what_is_open_goes_with_the_node() -> None:
     left = event(EventKind.MEMBERSHIP, 5, 1, change="left")
-    said = tell(DetectorConfig().build(JOB), [xid(95, 1), left, xid(79, 6)])
+    said = tell(DetectorConfig().build(JOB), [xid(94, 1), left, xid(79, 6)])
     assert [v.status for v in said] == [Status.FIRING, Status.RESOLVED]
+
+
+def test_what_has_failed_stays_when_its_node_leaves_a_job_that_has_not_gone_on() -> None:
+    left = event(EventKind.MEMBERSHIP, 5, 1, change="left")
+    said = tell(DetectorConfig().build(JOB), [xid(95, 1), left])
+    assert [(v.status, v.phase) for v in said] == [(Status.FIRING, Phase.FAILED)]
 
 
 def test_a_job_that_has_finished_is_not_accused() -> None:

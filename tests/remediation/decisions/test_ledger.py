@@ -156,6 +156,15 @@ def test_a_hang_that_nobody_acts_on_stays_lost_until_it_is_resolved(
     assert booked(rows)[-2:] == [("recovery", 5, "i"), ("productive", 5, None)]
 
 
+def test_a_symptom_that_brings_the_job_down_costs_nothing_before_it_did(
+    states: States, verdict_of: Build, at: At
+) -> None:
+    events = states((0, "training"), (130, "finished"))
+    failed = verdict_of(onset=at(20), detected_at=at(110), failed_at=at(50))
+    rows = book(LLAMA, events, [VerdictLife(failed, at(30), "inc-V1")], at(200))
+    assert booked(rows) == [("productive", 50, None), ("recovery", 80, "inc-V1")]
+
+
 def test_a_straggler_leaves_the_time_productive_until_it_is_replaced(
     states: States, verdict_of: Build, at: At
 ) -> None:

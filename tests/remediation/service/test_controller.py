@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from paramedic.diagnosis.contract import Status, Verdict
-from paramedic.ingest.contract import JobName, NodeName
+from paramedic.ingest.contract import Event, EventKind, JobName, NodeName
 from paramedic.remediation.casework import Casework
 from paramedic.remediation.configuration import (
     ControllerSettings,
@@ -314,6 +314,18 @@ def test_what_is_under_way_goes_before_what_is_planned(ward: Ward, verdict_of: B
     acting = replace(other, state=ActionState.ACTING)
     assert due([planned, acting], ward.clock()) == [acting]
     assert due([planned, other], ward.clock()) == [planned]
+
+
+def test_of_a_job_that_is_over_no_rank_is_replaced(
+    ward: Ward, verdict_of: Build, event_of: Callable[..., Event]
+) -> None:
+    ward.take(verdict_of())
+    with ward.store.writing() as tx:
+        tx.jobs.apply(event_of(25, EventKind.JOB_STATE, state="finished"))
+    ward.advance()
+    assert ward.action().state is ActionState.SKIPPED
+    assert ward.action().result == "the job was over before"
+    assert ward.applied == 0
 
 
 def test_a_late_message_about_what_is_resolved_plans_nothing(ward: Ward, verdict_of: Build) -> None:

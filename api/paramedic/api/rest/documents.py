@@ -199,6 +199,11 @@ class VerdictDocument(BaseModel):
         default=None,
         description="`detected_at` of the first firing. Absent in what older writers said.",
     )
+    failed_at: datetime | None = Field(
+        default=None,
+        description="Since when the job stands or has ended by what was a symptom before. Absent"
+        " otherwise.",
+    )
 
 
 class VerdictListDocument(BaseModel):

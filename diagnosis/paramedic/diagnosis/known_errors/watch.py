@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.docket import Docket
     from paramedic.diagnosis.finding import Finding
+    from paramedic.diagnosis.going_on import GoingOn
     from paramedic.diagnosis.known_errors.entry import KnownErrors
     from paramedic.diagnosis.known_errors.memory import KnownErrorMemory
     from paramedic.diagnosis.known_errors.report import Report
@@ -61,7 +62,12 @@ class KnownErrorWatch:
             yield from self._judge(node, memory, picture, docket)
 
     def look(
-        self, window: Window, memory: KnownErrorMemory, picture: JobPicture, docket: Docket
+        self,
+        window: Window,
+        memory: KnownErrorMemory,
+        picture: JobPicture,
+        docket: Docket,
+        going_on: GoingOn,
     ) -> Iterator[Verdict]:
         """What the newest slot of the GPUs decides, and what has long been quiet."""
         second = window.last_second
@@ -72,7 +78,7 @@ class KnownErrorWatch:
                 yield from self._judge(node, memory, picture, docket)
         for node in dict.fromkeys(place.node for place, _ in over):
             yield from self._judge_end(node, second, memory, docket)
-        yield from self._resolve_quiet(second, memory, picture, docket)
+        yield from self._resolve_quiet(second, memory, picture, docket, going_on)
 
     def _reports(self, window: Window, memory: KnownErrorMemory) -> Iterator[Report]:
         yield from self._rules.shown(window)
@@ -149,11 +155,16 @@ class KnownErrorWatch:
             yield from docket.clear(node, Trouble.CARD, moment(int(second)), reason, subject.gpu)
 
     def _resolve_quiet(
-        self, second: int, memory: KnownErrorMemory, picture: JobPicture, docket: Docket
+        self,
+        second: int,
+        memory: KnownErrorMemory,
+        picture: JobPicture,
+        docket: Docket,
+        going_on: GoingOn,
     ) -> Iterator[Verdict]:
         """Ends what has not been told again for long.
 
-        A lost card ends by being back or gone, what has failed not before the job trains again.
+        A lost card ends by being back or gone, what has failed not before the job goes on.
         """
         oldest = second - self._settings.quiet_seconds
         for node in memory.nodes():
@@ -163,7 +174,8 @@ class KnownErrorWatch:
             at = verdict.detected_at.timestamp()
             if not is_ours or subject.node is None or at >= oldest or any(_told(subject, memory)):
                 continue
-            if verdict.phase is not Phase.FAILED or picture.is_over(verdict.generation, at):
+            is_over = picture.is_over(verdict.generation, at) or going_on.after(verdict)
+            if verdict.phase is not Phase.FAILED or is_over:
                 reason = f"nothing of it was told for {self._settings.quiet_seconds:g} s"
                 yield from docket.clear(
                     subject.node, Trouble.CARD, moment(second), reason, subject.gpu
