@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from diagnosis.crowd import TENSOR, Crowd, Fault, name
+from diagnosis.crowd import POWER, TENSOR, Crowd, Fault, name
 from paramedic.diagnosis.contract import Evidence
+from paramedic.diagnosis.contract import Fault as Named
 from paramedic.diagnosis.departing import finding_of_departure, is_higher
 from paramedic.diagnosis.departure import Departure
-from paramedic.diagnosis.finding import moment
+from paramedic.diagnosis.finding import Finding, moment
 from paramedic.diagnosis.settings import DepartureSettings
 from paramedic.diagnosis.telling_apart import sets_apart
 from paramedic.ingest.contract import Entity, EntityKey
@@ -57,6 +60,84 @@ def test_it_is_told_what_the_whole_job_has_lost_and_what_sets_nobody_apart_is_no
     )
     finding = finding_of_departure(departure, windows, 0, {}, DepartureSettings())
     assert said in finding.summary
+
+
+REPLAYS, CLOCK = "gpu_pcie_replays_per_second", "gpu_sm_clock_hertz"
+CPU = "cpu_utilization_ratio"
+
+
+def told_of(
+    weights: Mapping[str, float],
+    deviations: Mapping[str, float],
+    *faults: Fault,
+    is_standing: bool = False,
+) -> Finding:
+    """Of GPU 1 of the third of four hosts, accused for ten seconds; the loudest comes first."""
+    levels = {
+        Entity.GPU: {TENSOR: 0.42, POWER: 520.0, CLOCK: 1.7e9, REPLAYS: 0.001},
+        Entity.NODE: {CPU: 0.18},
+    }
+    crowd = Crowd(
+        nodes=4, gpus=2, seconds=30, noise=0.001, individuality=0.0, steps=(), levels=levels,
+        faults=faults,
+    )  # fmt: skip
+    *_, windows = crowd.windows()
+    row, last = EntityKey(Entity.GPU, name(2), 1), windows[Entity.GPU].last_second
+    told_by = {metric: deviations[metric] for metric in weights}
+    departure = Departure(
+        row, 1, (row,), last - 9, last, 60.0, 20.0, told_by, tuple(weights), weights
+    )
+    settings = DepartureSettings()
+    return finding_of_departure(departure, windows, 0, {}, settings, is_standing=is_standing)
+
+
+REPLAYING = Fault(2, 5e4, 1, REPLAYS, first=20)
+SLOW = Fault(2, 0.8, 1, first=20)
+
+
+def test_the_headline_is_what_says_most_even_where_its_peers_show_none_of_it() -> None:
+    found = told_of({REPLAYS: 0.5, TENSOR: 0.3}, {REPLAYS: 20.0, TENSOR: -9.0}, REPLAYING, SLOW)
+    assert "shows far more PCIe replays" in found.summary
+    assert [one.metric for one in found.evidence] == [REPLAYS, TENSOR]
+
+
+def test_of_the_work_which_many_metrics_show_the_largest_loss_leads() -> None:
+    weights, far = {POWER: 0.4, TENSOR: 0.3, CLOCK: 0.1}, {POWER: 9.0, TENSOR: -9.0, CLOCK: -9.0}
+    warmer = Fault(2, 1.3, 1, POWER, first=20)
+    found = told_of(weights, far, SLOW, warmer, Fault(2, 0.5, 1, CLOCK, first=20))
+    assert found.summary.startswith("GPU 1 of host-002 lost 20 % tensor activity")
+
+
+def test_what_is_much_quieter_than_the_loudest_does_not_lead_however_much_was_lost() -> None:
+    warmer = Fault(2, 1.3, 1, POWER, first=20)
+    found = told_of({POWER: 0.8, TENSOR: 0.2}, {POWER: 9.0, TENSOR: -9.0}, SLOW, warmer)
+    assert "shows 30 % more power" in found.summary
+
+
+def test_what_has_added_up_is_told_although_it_rests_in_the_slot_that_decided() -> None:
+    found = told_of({REPLAYS: 0.6, TENSOR: 0.3}, {REPLAYS: 0.0, TENSOR: -4.0}, REPLAYING, SLOW)
+    lead = found.evidence[0]
+    assert lead.metric == REPLAYS
+    assert lead.deviation == pytest.approx(math.sqrt(2 * 0.6 * 60), abs=0.01)
+
+
+def test_what_the_fault_is_known_by_is_told_of_the_host_whose_card_is_accused() -> None:
+    busy = Fault(2, 4.0, None, CPU, Entity.NODE, first=20)
+    found = told_of({TENSOR: 1.0}, {TENSOR: -9.0}, SLOW, busy)
+    assert found.summary.startswith("GPU 1 of host-002 lost 20 % tensor activity")
+    assert found.fault in (Named.CUDA_EXECUTION_ERROR, Named.HOST_CONTENTION)
+    assert [one.metric for one in found.evidence] == [TENSOR, CPU]
+
+
+def test_where_nothing_of_the_card_sets_it_apart_its_host_speaks() -> None:
+    busy = Fault(2, 4.0, None, CPU, Entity.NODE, first=20)
+    found = told_of({TENSOR: 1.0}, {TENSOR: -9.0}, busy)
+    assert found.summary.startswith("the host host-002 shows far more CPU use against its 3 peers")
+
+
+def test_of_a_job_that_stands_it_is_said_that_it_does() -> None:
+    found = told_of({TENSOR: 1.0}, {TENSOR: -9.0}, Fault(2, 0.1, 1, first=20), is_standing=True)
+    assert found.summary.endswith(" s), and the whole job stands still")
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,42 @@ def test_they_are_told_beside_what_the_rank_shows() -> None:
     assert counter.value > 50.0
 
 
+def loading(late: float) -> tuple[Finding, Windows]:
+    """Rank 1 waits so many times as long for its batches as the others."""
+    windows = job()
+    ranks = window(Entity.RANK, ("step", "dataloader_seconds"), 0.1)
+    ranks.values[:, 0] = np.arange(SECONDS)
+    ranks.values[1, 1, SLOTS] *= late
+    waits = Evidence("dataloader_seconds", 0.1 * late, 0.1, 9.0, moment(ONSET))
+    return replace(FINDING, evidence=(waits,)), {**windows, Entity.RANK: ranks}
+
+
+def without_cards(windows: Windows) -> Windows:
+    cards = windows[Entity.GPU]
+    gone = replace(cards, rows=(), values=cards.values[:0], observed=cards.observed[:0])
+    return {**windows, Entity.GPU: gone}
+
+
+def test_a_rank_that_waits_for_data_is_not_replaced_by_one_that_may_wait_for_the_same() -> None:
+    finding, windows = loading(1.1)
+    for asked in (windows, without_cards(windows)):
+        found = with_cause(finding, asked)
+        assert found.fault is Fault.STRAGGLER
+        assert found.recommendation.recommended is RecommendedAction.RUN_TEST
+        assert "look at what loads them" in found.recommendation.reason
+
+
+def test_where_a_disk_of_its_machine_is_slow_that_is_what_it_waits_for() -> None:
+    finding, windows = loading(8.0)
+    hosts = window(Entity.NODE, ("disk_read_latency_seconds",), 0.05)
+    hosts.values[1, :, SLOTS] *= 10.0
+    found = with_cause(finding, {**windows, Entity.NODE: hosts})
+    assert (found.fault, found.rank) == (Fault.STORAGE_ERROR, 1)
+    assert [one.metric for one in found.evidence] == [
+        "dataloader_seconds", "disk_read_latency_seconds"
+    ]  # fmt: skip
+
+
 def test_counters_of_another_machine_say_nothing_of_it() -> None:
     windows = job()
     correct_errors(windows, row=2)
@@ -81,9 +117,7 @@ def test_counters_of_another_machine_say_nothing_of_it() -> None:
 def test_machines_without_cards_say_nothing() -> None:
     windows = job()
     windows[Entity.NODE].values[1, :, SLOTS] *= 3.0
-    cards = windows[Entity.GPU]
-    gone = replace(cards, rows=(), values=cards.values[:0], observed=cards.observed[:0])
-    assert with_cause(FINDING, {**windows, Entity.GPU: gone}) == FINDING
+    assert with_cause(FINDING, without_cards(windows)) == FINDING
 
 
 def test_what_is_heard_of_too_little_since_then_is_not_asked() -> None:

@@ -14,15 +14,16 @@ from paramedic.diagnosis.family.advice import advice, takes_memory
 from paramedic.diagnosis.family.measuring import Stretch, measured
 from paramedic.diagnosis.family.naming import shipped_namer
 from paramedic.diagnosis.finding import Finding, moment, ranked
+from paramedic.diagnosis.machine_evidence import evidence_of
 from paramedic.diagnosis.materiality import LEAST_SHARE
 from paramedic.diagnosis.recent import recent_means
 from paramedic.diagnosis.telling_apart import sets_apart
 from paramedic.ingest.contract import Entity
 from paramedic.ingest.wording import counted
+from paramedic.models.departure.character import OF_WORK, character_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -37,9 +38,11 @@ _EVIDENCE = 6
 _SECONDS_TOLD, _FEWEST_SECONDS_TOLD = 30, 3
 _WORTH_MENTION = 3.0
 """A metric this far from the peers (in robust standard deviations) is worth mentioning."""
-_TELLING_SHARE = 0.25
-"""Of the metrics with so much of the largest deviation, the one that lost most is named."""
+_ABOUT_AS_LOUD = 0.5
+"""Of metrics of work that say so much of what the loudest says, the one that lost most leads."""
 _LEAST_TOLD_SHARE = 0.1
+_NAMING = 3
+"""Lines of evidence that tell the fault and do not accuse."""
 _WORDS = {
     "gpu_tensor_active_ratio": "tensor activity",
     "gpu_dram_active_ratio": "memory activity",
@@ -84,21 +87,24 @@ def finding_of_departure(
     `is_standing`: the whole job does nothing.
     """
     onset = moment(departure.since)
-    evidence = _evidence(departure, windows[departure.row.entity], onset)
     signature = _signature(departure, windows, is_standing=is_standing)
     naming = shipped_namer().name(signature)
-    peers = len(windows[departure.row.entity].rows) - len(departure.alike)
+    fault = _fault(naming)
+    named_by = evidence_of(
+        fault, signature, windows, departure.node, _stretch(departure), departure.gpu
+    )
+    evidence = _evidence(departure, windows[departure.row.entity], list(named_by))
     return Finding(
         node=departure.node,
         rank=None,
         generation=generation,
-        fault=_fault(naming),
+        fault=fault,
         phase=Phase.SYMPTOM,
         tier=Tier.PATTERN,
         confidence=_confidence(departure, settings),
         onset=onset,
         detected_at=moment(departure.second),
-        summary=_summary(departure, evidence[0], peers),
+        summary=_summary(departure, evidence[0], windows, is_standing=is_standing),
         candidates=_candidates(departure, suspicion),
         evidence=evidence,
         gpu=departure.gpu,
@@ -111,10 +117,13 @@ def finding_of_departure(
 def _signature(
     departure: Departure, windows: Mapping[Entity, Window], *, is_standing: bool
 ) -> Signature:
-    stretch = Stretch(departure.since, departure.second)
-    signature = measured(windows, (), departure.node, stretch, departure.gpu)
+    signature = measured(windows, (), departure.node, _stretch(departure), departure.gpu)
     nats = {metric: share * departure.nats for metric, share in departure.weights.items()}
     return as_accused(signature, nats, departure.told_by, is_standing=is_standing)
+
+
+def _stretch(departure: Departure) -> Stretch:
+    return Stretch(departure.since, departure.second)
 
 
 def _fault(naming: Naming) -> Fault:
@@ -137,23 +146,50 @@ def _candidates(departure: Departure, suspicion: Mapping[NodeName, float]) -> tu
     return (own, *ranked(others, _CANDIDATES - 1))
 
 
-def _evidence(departure: Departure, window: Window, since: datetime) -> tuple[Evidence, ...]:
-    """The metrics that speak loudest, the one that has changed most first."""
-    loudest = list(departure.told_by.items())[:_EVIDENCE]
-    least = min(_WORTH_MENTION, max(abs(deviation) for _, deviation in loudest))
+def _evidence(
+    departure: Departure, window: Window, named_by: Sequence[Evidence]
+) -> tuple[Evidence, ...]:
+    """What speaks against it, the headline first, then what its fault is known by."""
+    accusing = [one for one in _accusing(departure, window) if sets_apart(one)]
+    told = {one.metric for one in accusing}
+    naming = [one for one in named_by if one.metric not in told][:_NAMING]
+    if accusing:
+        lead = _headline(accusing, departure.weights)
+    else:
+        has_numbers = (one for one in naming if character_of(one.metric) is not None)
+        lead = next(has_numbers, None) or next(_accusing(departure, window))
+    return (lead, *(one for one in (*accusing, *naming) if one is not lead))
+
+
+def _accusing(departure: Departure, window: Window) -> Iterator[Evidence]:
+    """The metrics that say most, the loudest first, with what they have added up to."""
     seconds = min(_SECONDS_TOLD, max(_FEWEST_SECONDS_TOLD, departure.seconds))
     slots = max(1, seconds // window.slot_seconds)
     row = window.rows.index(departure.row)
     others = [at for at, one in enumerate(window.rows) if one.node != departure.node]
-    found = []
-    for metric, deviation in loudest:
-        if abs(deviation) >= least:
-            means = recent_means(window, metric, slots)
-            value, peers = _number(means[[row]]), _number(means[others])
-            found.append(Evidence(metric, value, peers, round(deviation, 2), since))
-    found = [one for one in found if sets_apart(one)] or found[:1]
-    lead = max(found, key=lambda one: _told_first(one, abs(found[0].deviation)))
-    return (lead, *(one for one in found if one is not lead))
+    loudest = list(departure.told_by.items())[:_EVIDENCE]
+    since = moment(departure.since)
+    for at, (metric, momentary) in enumerate(loudest):
+        means = recent_means(window, metric, slots)
+        value, peers = _number(means[[row]]), _number(means[others])
+        deviation = _deviation(departure, metric, momentary, value, peers)
+        if at == 0 or abs(deviation) >= _WORTH_MENTION:
+            yield Evidence(metric, value, peers, round(deviation, 2), since)
+
+
+def _deviation(
+    departure: Departure, metric: str, momentary: float, value: float | None, peers: float | None
+) -> float:
+    """How far out it is: that of the slot that decided, or what has added up, if that is more.
+
+    So many nats are worth √(2 nats) standard deviations. In a slot in which it hardly departs its
+    direction is that of the numbers.
+    """
+    added_up = math.sqrt(2.0 * departure.weights.get(metric, 0.0) * departure.nats)
+    if abs(momentary) >= max(added_up, _WORTH_MENTION) or value is None or peers is None:
+        return momentary
+    is_clear = abs(momentary) >= _WORTH_MENTION
+    return math.copysign(max(added_up, abs(momentary)), momentary if is_clear else value - peers)
 
 
 def _number(means: NDArray[np.float64]) -> float | None:
@@ -162,13 +198,33 @@ def _number(means: NDArray[np.float64]) -> float | None:
     return float(np.median(known)) if known.size else None
 
 
-def _told_first(evidence: Evidence, loudest: float) -> float:
-    """People understand a loss best; a metric that is much quieter than the loudest never leads."""
+def _headline(found: Sequence[Evidence], weights: Mapping[str, float]) -> Evidence:
+    """What says most; of the machine's work, which many metrics show, what has changed most.
+
+    People understand a loss best, but a metric that is much quieter than the loudest never leads.
+    """
+    loudest = found[0]
+    if not _is_of_work(loudest.metric):
+        return loudest
+    least = _ABOUT_AS_LOUD * weights.get(loudest.metric, 0.0)
+    alike = [one for one in found if weights.get(one.metric, 0.0) >= least]
+    telling = [one for one in alike if _is_of_work(one.metric) and _is_much(one)]
+    return max(telling, key=_told_first, default=loudest)
+
+
+def _is_of_work(metric: str) -> bool:
+    known = character_of(metric)
+    return known is not None and known.about in OF_WORK
+
+
+def _is_much(evidence: Evidence) -> bool:
     share = _share(evidence)
-    is_quiet = abs(evidence.deviation) < _TELLING_SHARE * loudest
-    if is_quiet or share is None or abs(share) < _LEAST_TOLD_SHARE:
-        return -math.inf
-    return -share if share < 0 else -1 / share
+    return share is not None and abs(share) >= _LEAST_TOLD_SHARE
+
+
+def _told_first(evidence: Evidence) -> tuple[bool, float]:
+    share = _share(evidence) or 0.0
+    return share < 0, abs(share)
 
 
 def _share(evidence: Evidence) -> float | None:
@@ -178,22 +234,42 @@ def _share(evidence: Evidence) -> float | None:
     return evidence.value / evidence.peers - 1
 
 
-def _summary(departure: Departure, lead: Evidence, peers: int) -> str:
-    name = departure.node
-    if departure.gpu is not None:
-        who = f"GPU {departure.gpu} of {name}"
-    elif departure.row.index is None:
-        who = f"the host {name}"
-    else:
-        who = f"{name} ({len(departure.alike)} of its GPUs)"
-    whole = f", and the whole job has worked {_percent(departure.job_lost_share)} less since then"
-    since = whole if departure.job_lost_share >= LEAST_SHARE else ""
+def _summary(
+    departure: Departure,
+    lead: Evidence,
+    windows: Mapping[Entity, Window],
+    *,
+    is_standing: bool = False,
+) -> str:
+    is_own = lead.metric in windows[departure.row.entity].metrics
+    window = windows[departure.row.entity if is_own else Entity.NODE]
+    alike = len(departure.alike) if is_own else 1
+    who = _whose(departure, is_of_host=departure.row.index is None or not is_own)
+    peers = counted(len(window.rows) - alike, "peer")
+    since = _meanwhile(departure, is_standing=is_standing)
     if not sets_apart(lead):
-        return f"{who} works at other times than its {counted(peers, 'peer')}{since}"
+        return f"{who} works at other times than its {peers}{since}"
     return (
-        f"{who} {_change(lead)} against its {counted(peers, 'peer')}"
+        f"{who} {_change(lead)} against its {peers}"
         f" ({_numbers(lead)}, for {departure.seconds} s){since}"
     )
+
+
+def _whose(departure: Departure, *, is_of_host: bool) -> str:
+    if is_of_host:
+        return f"the host {departure.node}"
+    if departure.gpu is not None:
+        return f"GPU {departure.gpu} of {departure.node}"
+    return f"{departure.node} ({len(departure.alike)} of its GPUs)"
+
+
+def _meanwhile(departure: Departure, *, is_standing: bool) -> str:
+    """What the whole job does since then."""
+    if is_standing:
+        return ", and the whole job stands still"
+    if departure.job_lost_share < LEAST_SHARE:
+        return ""
+    return f", and the whole job has worked {_percent(departure.job_lost_share)} less since then"
 
 
 def _percent(share: float) -> str:

@@ -100,7 +100,7 @@ RECOMMENDATIONS = {
         RecommendedAction.REPLACE_RANK, "every rank of the job waits for the slowest one"
     ),
     Fault.HANG: Recommendation(
-        RecommendedAction.REPLACE_RANK, "the process does nothing and the job waits for it"
+        RecommendedAction.REPLACE_RANK, "the rank gets nowhere and the job waits for it"
     ),
     Fault.MACHINE_UNREACHABLE: Recommendation(
         RecommendedAction.REPLACE_NODE, "the node is silent in every channel"

@@ -6,22 +6,21 @@ warmth of its machine; where it does, the fault has that name, and else it stays
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from paramedic.diagnosis.contract import Evidence, Fault
-from paramedic.diagnosis.family.advice import advice
+from paramedic.diagnosis.contract import Fault
+from paramedic.diagnosis.family.advice import advice, advice_on_waiting
 from paramedic.diagnosis.family.measuring import Stretch, measured
 from paramedic.diagnosis.family.naming import shipped_namer
-from paramedic.diagnosis.recent import recent_means
-from paramedic.diagnosis.telling_apart import sets_apart
+from paramedic.diagnosis.machine_evidence import evidence_by, evidence_of
+from paramedic.diagnosis.symptoms import LOADING_METRIC
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
+    from paramedic.diagnosis.contract import Evidence
     from paramedic.diagnosis.family.signature import Signature
     from paramedic.diagnosis.finding import Finding
     from paramedic.ingest.contract import NodeName, Window
@@ -40,65 +39,63 @@ _SAYS_NO_WHY = (
 def with_cause(finding: Finding, windows: Mapping[Entity, Window]) -> Finding:
     """The finding about a slow rank, with the family and the evidence that its machine shows.
 
-    Machines without GPU telemetry have no peers to compare them with, and say nothing.
+    Machines without GPU telemetry have no peers to compare them with, and say nothing; then a rank
+    that waits for data is asked alone.
     """
-    cards = windows[Entity.GPU]
-    onset, node = int(finding.onset.timestamp()), finding.node
-    if node is None or not cards.rows or cards.last_second - onset < _FEWEST_SECONDS:
+    waits = finding.evidence[0].metric == LOADING_METRIC
+    has_cards = bool(windows[Entity.GPU].rows)
+    asked = windows if has_cards else {Entity.RANK: windows[Entity.RANK]}
+    stretch = Stretch(int(finding.onset.timestamp()), _newest(asked))
+    is_heard = (has_cards or waits) and stretch.until - stretch.onset >= _FEWEST_SECONDS
+    if finding.node is None or not is_heard:
         return finding
-    stretch = Stretch(onset, cards.last_second)
-    signature = measured(windows, (), node, stretch)
+    signature = measured(asked, (), finding.node, stretch)
     naming = shipped_namer().name(signature)
-    if naming.fault in _SAYS_NO_WHY or naming.probability < _SURE:
-        return finding
-    shown = tuple(_evidence(finding, signature, windows, node, stretch))
-    if not shown and not signature.xids and not signature.cards_missing:
-        return finding
-    return replace(
-        finding,
-        fault=naming.fault,
-        action=advice(naming, signature),
-        evidence=(*finding.evidence, *shown),
-    )
+    is_sure = naming.fault not in _SAYS_NO_WHY and naming.probability >= _SURE
+    machine = _Machine(finding.node, signature, _of_machines(asked), stretch)
+    if is_sure and (named_by := machine.evidence_of(naming.fault)):
+        return replace(
+            finding,
+            fault=naming.fault,
+            action=advice(naming, signature),
+            evidence=(*finding.evidence, *machine.shown(finding, named_by)),
+        )
+    return replace(finding, action=advice_on_waiting(naming)) if waits else finding
 
 
-def _evidence(
-    finding: Finding,
-    signature: Signature,
-    windows: Mapping[Entity, Window],
-    node: NodeName,
-    stretch: Stretch,
-) -> Iterator[Evidence]:
-    """Of the machine: counters that grew, then what departs most and is not told already."""
-    known = {one.metric for one in finding.evidence}
-    departing = {
-        metric: one.deviation
-        for metric, one in signature.departures.items()
-        if abs(one.deviation) >= _CLEAR or metric in signature.grown
-    }
-    ranked = sorted(
-        departing, key=lambda one: (one not in signature.grown, -abs(departing[one]), one)
-    )
-    for metric in [one for one in ranked if one not in known][:_TOLD]:
-        for entity in (Entity.GPU, Entity.NODE):
-            if entity in windows and metric in windows[entity].metrics:
-                value, peers = _numbers(windows[entity], metric, node, stretch)
-                deviation = round(departing[metric], 2)
-                evidence = Evidence(metric, value, peers, deviation, finding.onset)
-                if sets_apart(evidence):
-                    yield evidence
+def _newest(windows: Mapping[Entity, Window]) -> int:
+    """The second until which cards are heard; where there are none, ranks."""
+    return windows.get(Entity.GPU, windows[Entity.RANK]).last_second
 
 
-def _numbers(
-    window: Window, metric: str, node: NodeName, stretch: Stretch
-) -> tuple[float | None, float | None]:
-    """Of the row that is farthest from the peers, and the peers' middle."""
-    slots = max(1, (stretch.until + 1 - stretch.onset) // window.slot_seconds)
-    means = recent_means(window, metric, slots)
-    mine = np.array([row.node == node for row in window.rows])
-    others, own = means[~mine & np.isfinite(means)], means[mine & np.isfinite(means)]
-    peers = float(np.median(others)) if others.size else None
-    if not own.size:
-        return None, peers
-    farthest = np.abs(own - (0.0 if peers is None else peers)).argmax()
-    return float(own[farthest]), peers
+def _of_machines(windows: Mapping[Entity, Window]) -> dict[Entity, Window]:
+    return {kind: one for kind, one in windows.items() if kind is not Entity.RANK}
+
+
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """The machine of a slow rank, as it is heard beside the rank's own word."""
+
+    node: NodeName
+    signature: Signature
+    windows: Mapping[Entity, Window]
+    stretch: Stretch
+
+    def evidence_of(self, fault: Fault) -> list[Evidence]:
+        """What it shows of the fault."""
+        return list(evidence_of(fault, self.signature, self.windows, self.node, self.stretch))
+
+    def shown(self, finding: Finding, named_by: list[Evidence]) -> list[Evidence]:
+        """What its fault is known by, then what departs most; nothing that is told already."""
+        known = {one.metric for one in finding.evidence}
+        told = known | {one.metric for one in named_by}
+        departing = (metric for metric in _departing(self.signature) if metric not in told)
+        more = evidence_by(departing, self.signature, self.windows, self.node, self.stretch)
+        return [*(one for one in named_by if one.metric not in known), *more][:_TOLD]
+
+
+def _departing(signature: Signature) -> list[str]:
+    """Metrics that depart clearly, counters that grew first, then the farthest out."""
+    far = {metric: abs(one.deviation) for metric, one in signature.departures.items()}
+    clear = [one for one in far if far[one] >= _CLEAR or one in signature.grown]
+    return sorted(clear, key=lambda one: (one not in signature.grown, -far[one], one))

@@ -9,6 +9,9 @@ from paramedic.diagnosis.contract import Fault
 WAITING_METRIC = "collective_seconds"
 """Time a rank waits for others: a culprit hardly waits, its victims do. Never an accusation."""
 
+LOADING_METRIC = "dataloader_seconds"
+"""Time a rank waits for its batches: work of its own that may be another's fault."""
+
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
@@ -29,7 +32,7 @@ class Symptom:
 SYMPTOMS = (
     Symptom("compute_seconds", +1, Fault.STRAGGLER, "compute_seconds", "computes"),
     # A store that hesitates does so for some seconds, and everybody waits for that one batch.
-    Symptom("dataloader_seconds", +1, Fault.STRAGGLER, "step_seconds", "waits for data", 0.25),
+    Symptom(LOADING_METRIC, +1, Fault.STRAGGLER, "step_seconds", "waits for data", 0.25),
 )
 
 STEP_METRIC = "step_seconds"

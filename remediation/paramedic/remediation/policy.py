@@ -77,9 +77,12 @@ def decide(verdict: Verdict, situation: Situation, settings: PolicySettings) -> 
 def _kind(
     verdict: Verdict, capabilities: Capabilities, settings: PolicySettings
 ) -> tuple[RecommendedAction, str]:
+    action = verdict.action
     rule = RULES.get(Fault.STRAGGLER if _is_slow_rank(verdict) else verdict.fault)
     if rule is None or verdict.node is None:
         return RecommendedAction.NOTIFY, f"{verdict.fault.value} is for people to look at"
+    if verdict.fault is Fault.STRAGGLER and action.recommended is not rule.kind:
+        return RecommendedAction.NOTIFY, action.reason  # such as a rank that waits for its data
     if verdict.phase not in rule.phases:
         return RecommendedAction.NOTIFY, f"{verdict.phase.value}: nothing has failed yet"
     if rule.needs_confidence and verdict.confidence < settings.minimum_confidence:

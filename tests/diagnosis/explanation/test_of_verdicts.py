@@ -38,7 +38,7 @@ CASES = {
         Scene(ranks=4, seconds=45, frozen={1: 30}),
         (),
         (
-            "hang: the rank's process is there and does nothing (has failed)",
+            "hang: the rank's process is there and gets nowhere (has failed)",
             "node-0001, which carries rank 1",
             "heartbeat: not heard since",
             "process stopped: 1",

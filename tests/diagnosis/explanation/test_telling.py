@@ -55,6 +55,16 @@ def test_every_term_has_its_words() -> None:
     assert set(ANSWERS) == set(Severity)
 
 
+def test_a_straggler_that_waits_for_data_is_not_said_to_be_slow_at_its_own_work() -> None:
+    for metric, words in (
+        ("compute_seconds", "the rank takes longer over its own work than its peers"),
+        ("dataloader_seconds", "the rank waits longer for its data than its peers"),
+    ):
+        slow = a_verdict(fault=Fault.STRAGGLER, evidence=(Evidence(metric, 2.0, 1.0, 9.0, at(73)),))
+        assert fault_words(slow) == words
+    assert fault_words(a_verdict(fault=Fault.STRAGGLER, evidence=())) == FAULTS[Fault.STRAGGLER]
+
+
 def test_people_read_what_where_since_when_and_why() -> None:
     said = "\n".join(lines_of_verdict(EXPLANATION))
     for words in (

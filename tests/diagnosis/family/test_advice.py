@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from paramedic.diagnosis.contract import Fault, RecommendedAction
-from paramedic.diagnosis.family.advice import advice, takes_memory
+from paramedic.diagnosis.family.advice import advice, advice_on_waiting, takes_memory
 from paramedic.diagnosis.family.naming import Naming
 from paramedic.diagnosis.family.reading import shipped_knowledge
 from paramedic.diagnosis.family.signature import Departure, Extent, Signature
 
 PLAIN = Signature(Extent.ONE_GPU, {})
 CORRECTED = Signature(Extent.ONE_GPU, {}, grown=frozenset({"gpu_ecc_correctable_total"}))
+LOSING = Signature(Extent.HOST, {"tcp_retransmits_per_second": Departure(90.0)})
 
 
 def named(**shares: float) -> Naming:
@@ -27,7 +28,7 @@ def test_every_family_has_a_remedy_and_a_reason(fault: Fault) -> None:
 
 
 def test_families_that_cannot_be_told_apart_share_a_remedy() -> None:
-    said = advice(named(aoc_error=0.4, nic_dropout=0.35, host_contention=0.25), PLAIN)
+    said = advice(named(aoc_error=0.4, nic_dropout=0.35, host_contention=0.25), LOSING)
     assert said.recommended is RecommendedAction.REPLACE_NODE
     assert "aoc_error 40%, nic_dropout 35%" in said.reason
 
@@ -75,7 +76,44 @@ def test_what_the_card_says_of_its_rows_goes_first(flag: str, action: Recommende
     grown = Signature(Extent.ONE_GPU, {}, grown=frozenset({flag}))
     assert advice(naming, departed) == advice(naming, grown)
     assert advice(naming, departed).recommended is action
-    assert advice(named(pcie_downgrade=1.0), departed).reason.startswith("a PCIe link")
+    replays = Departure(9.0)
+    both = Signature(Extent.ONE_GPU, {flag: Departure(5.0), "gpu_pcie_replays_per_second": replays})
+    assert advice(named(pcie_downgrade=1.0), both).reason.startswith("a PCIe link")
+
+
+SLOW = {"gpu_utilization_ratio": Departure(-20.0), "gpu_power_watts": Departure(3.0)}
+
+
+@pytest.mark.parametrize(
+    ("fault", "shown", "action"),
+    [
+        ("cuda_execution_error", {"context_switches_per_second": 40.0}, "restart_process"),
+        ("gpu_execution_error", {"gpu_sm_clock_hertz": -20.0}, "reset_gpu"),
+        ("pcie_downgrade", {"gpu_pcie_replays_per_second": 30.0}, "replace_node"),
+        ("storage_error", {"disk_read_latency_seconds": 9.0}, "drain_node"),
+        ("host_contention", {"cpu_utilization_ratio": 40.0}, "notify"),
+    ],
+)
+def test_a_part_is_mended_only_where_something_is_seen_that_its_fault_is_known_by(
+    fault: str, shown: dict[str, float], action: str
+) -> None:
+    guessed = advice(named(**{fault: 0.9}), Signature(Extent.ONE_GPU, SLOW))
+    assert guessed.recommended is RecommendedAction.RUN_TEST
+    assert "nothing tells which part" in guessed.reason
+    known = {**SLOW, **{metric: Departure(far) for metric, far in shown.items()}}
+    assert advice(named(**{fault: 0.9}), Signature(Extent.ONE_GPU, known)).recommended == action
+
+
+def test_what_hangs_and_what_is_slow_needs_no_broken_part() -> None:
+    for fault in ("hang", "straggler"):
+        said = advice(named(**{fault: 0.9}), Signature(Extent.ONE_GPU, SLOW))
+        assert said.recommended is RecommendedAction.REPLACE_RANK
+
+
+def test_in_place_of_a_rank_that_waits_for_data_another_may_wait_for_the_same() -> None:
+    said = advice_on_waiting(named(straggler=0.6, storage_error=0.4))
+    assert said.recommended is RecommendedAction.RUN_TEST
+    assert "look at what loads them, and at the storage behind it" in said.reason
 
 
 HOST = {"memory_used_ratio": Departure(9.0), "load_average": Departure(0.5)}

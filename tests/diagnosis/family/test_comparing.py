@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from paramedic.diagnosis.family.comparing import Compared, means, median
+from paramedic.diagnosis.family.comparing import Compared, means, median, standard_error
 
 PEERS = np.arange(9) > 0
 LEAST = np.array([0.1])
@@ -79,3 +79,22 @@ def test_the_middle_and_the_noise_are_those_of_what_was_seen(
     noise = Compared.of(amounts, np.ones(rows, np.bool_), np.zeros(3)).noise
     assert noise[known] == pytest.approx(spread)
     assert not noise[~known].any()
+
+
+def test_two_means_differ_by_chance_as_slots_scatter_and_the_fewer_the_more() -> None:
+    before = np.random.default_rng(1).normal(3.0, 2.0, (1, 4000))
+    few, many = (standard_error(before, before[:, :slots])[0] for slots in (4, 400))
+    assert few == pytest.approx(2.0 / np.sqrt(4), rel=0.05)
+    assert many == pytest.approx(2.0 / np.sqrt(400), rel=0.1)
+
+
+def test_where_hardly_anything_was_before_what_scatters_now_counts() -> None:
+    now = np.tile([1.0, -1.0], 50)[None, :]
+    assert standard_error(now[:, :2], now)[0] == pytest.approx(np.sqrt(2 / 100), rel=0.02)
+
+
+def test_what_was_not_observed_says_nothing_of_chance() -> None:
+    nothing = np.full((1, 20), np.nan)
+    assert standard_error(nothing, nothing)[0] == 0.0
+    holed = np.where(np.arange(40) % 2, 1.0, np.nan)[None, :]
+    assert standard_error(holed, holed)[0] == 0.0

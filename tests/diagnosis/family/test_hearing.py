@@ -26,8 +26,22 @@ def with_holes(row: int = 0, rows: int = 1, every: int = 12, width: int = 4) -> 
     return found
 
 
-def hearing(mine: Bools, others: Bools | None = None) -> Hearing:
-    return Hearing(mine, heard(12) if others is None else others, NEW, PAST)
+def hearing(mine: Bools, others: Bools | None = None, card: int | None = None) -> Hearing:
+    return Hearing(mine, heard(12) if others is None else others, NEW, PAST, card)
+
+
+def test_an_accused_card_is_not_unsteady_for_what_its_sister_is() -> None:
+    cards = with_holes(row=1, rows=4)
+    assert hearing(cards).has_unsteady_cards()
+    assert hearing(cards, card=1).has_unsteady_cards()
+    assert not hearing(cards, card=0).has_unsteady_cards()
+
+
+def test_an_accused_card_is_not_lost_because_its_sister_is() -> None:
+    cards = heard(4)
+    cards[2, NEW] = False
+    found = [hearing(cards, card=card).has_lost_cards(host_is_heard=True) for card in (None, 0, 2)]
+    assert found == [True, False, True]
 
 
 def test_a_machine_that_is_heard_now_and_then_has_holes() -> None:

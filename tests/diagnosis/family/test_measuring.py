@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -233,3 +234,22 @@ def test_little_telemetry_gives_a_signature_too() -> None:
     found = of_second_node(alone)
     assert (found.extent, found.has_stopped, found.cards_missing) == (Extent.HOST, False, False)
     assert measured(alone, (), NodeName("elsewhere"), Stretch(0, 10)).departures == {}
+
+
+def test_of_two_machines_a_mean_that_wanders_anyway_departs_in_nothing() -> None:
+    windows = {Entity.NODE: window(Entity.NODE, ("pfc_tx_packets_per_second",), 0.0)}
+    both = np.array([row.node in NODES[:2] for row in windows[Entity.NODE].rows])
+    rng = np.random.default_rng(5)
+    hosts = replace(
+        windows[Entity.NODE],
+        rows=tuple(EntityKey(Entity.NODE, node, None) for node in NODES[:2]),
+        values=rng.normal(50.0, 40.0, (2, 1, SECONDS)),
+        observed=windows[Entity.NODE].observed[both],
+    )
+    found = of_second_node({Entity.NODE: hosts}).departures["pfc_tx_packets_per_second"]
+    assert abs(found.deviation) < 4.0
+    hosts.values[1, 0, SLOTS] += 400.0
+    assert (
+        of_second_node({Entity.NODE: hosts}).departures["pfc_tx_packets_per_second"].deviation
+        > 20.0
+    )

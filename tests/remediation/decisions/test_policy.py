@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paramedic.diagnosis.contract import Fault, Phase, RecommendedAction, Scope, Status, Verdict
+from paramedic.diagnosis.contract import (
+    Fault,
+    Phase,
+    Recommendation,
+    RecommendedAction,
+    Scope,
+    Status,
+    Verdict,
+)
 from paramedic.ingest.contract import NodeName
 from paramedic.remediation.configuration import PolicySettings
 from paramedic.remediation.contract import Action, ActionState
@@ -94,6 +102,16 @@ def test_a_slow_rank_is_replaced_whatever_its_machine_says_of_the_cause(
     assert planned(judge.ask(of_machine)).kind is NOTIFY
     early = verdict_of("V3", fault=fault, phase=Phase.SYMPTOM, rank=3)
     assert planned(judge.ask(early)).kind is NOTIFY
+
+
+def test_a_slow_rank_that_is_not_to_be_replaced_is_told_to_people(
+    judge: Judge, verdict_of: Build
+) -> None:
+    advice = Recommendation(RecommendedAction.RUN_TEST, "its batches come late")
+    slow = verdict_of(fault=Fault.STRAGGLER, phase=Phase.DEGRADED, action=advice)
+    action = planned(judge.ask(slow))
+    assert action.kind is NOTIFY
+    assert Progress.of(action).reason == "its batches come late"
 
 
 def test_an_exit_is_recorded_as_already_handled(judge: Judge, verdict_of: Build) -> None:

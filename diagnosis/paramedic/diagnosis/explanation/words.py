@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Fault, Phase, Scope, Severity, Tier
+from paramedic.diagnosis.symptoms import LOADING_METRIC
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Verdict
@@ -24,7 +25,7 @@ FAULTS: Mapping[Fault, str] = {
     Fault.THERMAL_THROTTLE: "it is too hot and runs slower to cool down",
     Fault.HOST_CONTENTION: "something else uses the host's processors or memory",
     Fault.PROCESS_EXIT: "the rank's process has ended",
-    Fault.HANG: "the rank's process is there and does nothing",
+    Fault.HANG: "the rank's process is there and gets nowhere",
     Fault.STRAGGLER: "the rank takes longer over its own work than its peers",
     Fault.TELEMETRY_LOST: "its telemetry has ceased",
     Fault.NODE_FAILURE_RATE: "the node fails abnormally often",
@@ -45,6 +46,8 @@ _ENDS = frozenset({
     Fault.CUDA_EXECUTION_ERROR, Fault.GPU_CARD_DROP, Fault.MACHINE_UNREACHABLE, Fault.NIC_DROPOUT,
 })  # fmt: skip
 """What has happened, or has not: a machine that still works shows what comes before it at most."""
+_SLOWNESS = {LOADING_METRIC: "the rank waits longer for its data than its peers"}
+"""By what leads the evidence."""
 PHASES: Mapping[Phase, str] = {
     Phase.SYMPTOM: "a symptom, nothing has failed yet",
     Phase.DEGRADED: "running slower",
@@ -65,7 +68,10 @@ ANSWERS: Mapping[Severity, str] = {
 
 def fault_words(verdict: Verdict) -> str:
     """What the fault means here: of what has not happened, that it looks like it."""
-    words = FAULTS[verdict.fault]
+    if verdict.fault is Fault.STRAGGLER and verdict.evidence[:1]:
+        words = _SLOWNESS.get(verdict.evidence[0].metric, FAULTS[verdict.fault])
+    else:
+        words = FAULTS[verdict.fault]
     is_early = verdict.tier is Tier.PATTERN and verdict.phase is not Phase.FAILED
     if is_early and verdict.fault in _ENDS:
         return f"it looks as a machine does before, or while, {words}"

@@ -10,6 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Fault, Recommendation, RecommendedAction
+from paramedic.diagnosis.family.grounds import grounds_of
 from paramedic.diagnosis.family.symptoms import told_families
 from paramedic.diagnosis.finding import RECOMMENDATIONS
 
@@ -36,10 +37,18 @@ _CLEAR = 4.0
 _TAKEN = frozenset({"memory_used_ratio", "process_resident_bytes"})
 """Whose rise tells that memory of the host is not given back."""
 
+_WITHOUT_GROUNDS = (Fault.STRAGGLER, Fault.HANG, Fault.PROCESS_EXIT, Fault.UNKNOWN)
+"""Names that say what the machine does, and not which part of it is at fault."""
+
 _REMEDIES: Mapping[Fault, Recommendation] = {
     **RECOMMENDATIONS,
+    Fault.HANG: Recommendation(
+        RecommendedAction.REPLACE_RANK,
+        "the job stands still, and this machine alone does something else: it waits for it",
+    ),
     Fault.MACHINE_UNREACHABLE: Recommendation(
-        RecommendedAction.REPLACE_NODE, "its host shows what is seen before a node falls silent"
+        RecommendedAction.REPLACE_NODE,
+        "it loses packets or is heard only now and then, as nodes are before they fall silent",
     ),
     Fault.ECC_ERROR: Recommendation(
         RecommendedAction.REPLACE_NODE, "memory that flips bits gets worse; test the card apart"
@@ -90,13 +99,33 @@ def advice(naming: Naming, signature: Signature) -> Recommendation:
     action = max(wanted, key=lambda one: wanted[one])
     if wanted[action] < _LEAST:
         return Recommendation(RecommendedAction.RUN_TEST, f"no cause stands out: {_told(naming)}")
-    first = next(f for f in naming.probabilities if _REMEDIES[f].recommended is action)
-    if first is Fault.ECC_ERROR and not _tells_of_memory(signature):
-        return Recommendation(
-            RecommendedAction.RUN_TEST,
-            f"no counter tells of memory errors: test the card's memory ({_told(naming)})",
-        )
-    return Recommendation(action, f"{_REMEDIES[first].reason} ({_told(naming)})")
+    asking = [f for f in naming.probabilities if _REMEDIES[f].recommended is action]
+    first = next((fault for fault in asking if _is_shown(fault, signature)), None)
+    if first is not None:
+        return Recommendation(action, f"{_REMEDIES[first].reason} ({_told(naming)})")
+    untold = (
+        "no counter tells of memory errors: test the card's memory"
+        if asking[0] is Fault.ECC_ERROR
+        else "it works unlike its peers, and nothing tells which part of it is at fault"
+    )
+    return Recommendation(RecommendedAction.RUN_TEST, f"{untold} ({_told(naming)})")
+
+
+def _is_shown(fault: Fault, signature: Signature) -> bool:
+    """Whether anything is seen that the fault is known by; what is guessed is tested first."""
+    if fault in _WITHOUT_GROUNDS:
+        return True
+    is_grounded = bool(grounds_of(fault, signature))
+    return is_grounded and (fault is not Fault.ECC_ERROR or _tells_of_memory(signature))
+
+
+def advice_on_waiting(naming: Naming) -> Recommendation:
+    """For a rank that waits for data: in its place another may wait for the same."""
+    return Recommendation(
+        RecommendedAction.RUN_TEST,
+        "its batches come late, and nothing of its machine says why: look at what loads them, and"
+        f" at the storage behind it ({_told(naming)})",
+    )
 
 
 def takes_memory(signature: Signature) -> bool:

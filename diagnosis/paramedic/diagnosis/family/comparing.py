@@ -24,6 +24,7 @@ _OF_MIDDLE, _OF_RARE = 1.4826, 0.6080
 """From the middle and the ninth tenth of distances to a standard deviation, as a normal's are."""
 _SURER = 0.5
 """A level that scatters by less than this share of a change is what is compared."""
+_FEWEST_SLOTS = 5
 _SEEN_SHARE = 0.5
 """A row with fewer of its slots than this share of what is usual is no more than a glimpse: a mean
 of other seconds than the peers'."""
@@ -81,6 +82,22 @@ def median(values: Floats) -> Floats:
         return np.zeros(values.shape[1])
     middle = median_over_time(np.ascontiguousarray(values.T))
     return np.where(np.isnan(middle), 0.0, middle)
+
+
+def standard_error(before: Floats, now: Floats) -> Floats:
+    """Of the difference of two means over slots, both (metric, slot): by how it scattered before.
+
+    Zero where nothing was observed. Where hardly anything was before, what scatters now counts.
+    """
+    usual = before if before.shape[1] >= _FEWEST_SLOTS else now
+    known = ~np.isnan(usual)
+    count = known.sum(axis=1)
+    mean = np.where(known, usual, 0.0).sum(axis=1) / np.maximum(count, 1)
+    apart = np.where(known, usual - mean[:, None], 0.0)
+    variance = np.square(apart).sum(axis=1) / np.maximum(count - 1, 1)
+    slots = np.maximum((~np.isnan(now)).sum(axis=1), 1)
+    error: Floats = np.sqrt(variance * (1.0 / np.maximum(count, 1) + 1.0 / slots))
+    return error
 
 
 def _spread(distances: Floats) -> Floats:

@@ -76,13 +76,19 @@ class Hearing:
     others: Bools
     new: slice
     past: slice
+    card: int | None = None
+    """Which of the node's rows is accused; None: no card by itself."""
 
     @classmethod
-    def of(cls, window: Window, node: NodeName, new: slice, past: slice) -> Hearing:
-        """Of the node's rows, and of all the others'."""
+    def of(
+        cls, window: Window, node: NodeName, new: slice, past: slice, gpu: int | None = None
+    ) -> Hearing:
+        """Of the node's rows, and of all the others'; `gpu` is the card that is accused."""
         heard: Bools = np.any(window.observed, axis=1)
         is_mine = np.array([row.node == node for row in window.rows], np.bool_)
-        return cls(heard[is_mine], heard[~is_mine], new, past)
+        indices = [row.index for row in window.rows if row.node == node]
+        card = indices.index(gpu) if gpu is not None and gpu in indices else None
+        return cls(heard[is_mine], heard[~is_mine], new, past, card)
 
     @property
     def any(self) -> Bools:
@@ -105,16 +111,21 @@ class Hearing:
 
     def has_lost_cards(self, host_is_heard: bool) -> bool:
         """Whether a card that was heard is heard no more, while a sister or else the host is."""
-        was = self.mine[:, self.past].any(axis=1)
-        is_heard = self.mine[:, self.new][:, -_NEWEST_SLOTS:].any(axis=1)
+        was: Bools = np.any(self.mine[:, self.past], axis=1)
+        is_heard: Bools = np.any(self.mine[:, self.new][:, -_NEWEST_SLOTS:], axis=1)
         others_are = bool(is_heard.any()) or (len(self.mine) == 1 and host_is_heard)
-        return others_are and bool((was & ~is_heard).any())
+        return others_are and any(bool(was[at]) and not is_heard[at] for at in self._asked)
 
     def has_unsteady_cards(self) -> bool:
         """Whether a card is heard only now and then in slots in which its sisters are."""
         if len(self.mine) < 2:
             return False
-        return any(self._is_unsteady(at) for at in range(len(self.mine)))
+        return any(self._is_unsteady(at) for at in self._asked)
+
+    @property
+    def _asked(self) -> list[int]:
+        """The cards that count: who is accused has its own troubles, not those of its sisters."""
+        return list(range(len(self.mine))) if self.card is None else [self.card]
 
     def _is_unsteady(self, card: int) -> bool:
         own, sisters = self.mine[card], np.delete(self.mine, card, axis=0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.family.comparing import Compared, means, median
+from paramedic.diagnosis.family.comparing import Compared, means, median, standard_error
 from paramedic.diagnosis.family.derived import BEYOND_THREADS, derived
 from paramedic.diagnosis.family.hearing import Hearing, has_holes
 from paramedic.diagnosis.family.signature import TELLING_REASONS, Departure, Extent, Signature
@@ -38,6 +38,8 @@ _RESOLUTION = {
 _RESOLUTION_ELSE = 0.05
 _LEVEL_SHARE = 0.008
 """Less than this share of a metric's level is nobody's noise."""
+_FEWEST_PEERS = 3
+"""Of fewer nobody can tell how much they differ among each other."""
 _UNTOLD = frozenset({
     "gpu_xid", "gpu_throttle_reasons", "heartbeat", "step", "loss", "learning_rate",
     "global_batch_size",
@@ -108,10 +110,13 @@ def measured(
     grown = frozenset(_grown(windows, node, stretch))
     reasons = _slow_reasons(windows, node, stretch)
     heard = {
-        entity: Hearing.of(window, node, stretch.unheard(window), stretch.past(window))
+        entity: Hearing.of(
+            window, node, stretch.unheard(window), stretch.past(window),
+            gpu if entity is Entity.GPU else None,
+        )
         for entity, window in windows.items()
         if entity in (Entity.GPU, Entity.NODE)
-    }
+    }  # fmt: skip
     cards, host = heard.get(Entity.GPU), heard.get(Entity.NODE)
     host_is_heard = host is not None and host.is_heard_now
     is_told_of_card = (
@@ -158,6 +163,10 @@ class _Departures:
             changes = np.column_stack([changes, one.changes])
             new = np.column_stack([new, one.levels])
         least = np.fmax([_resolution(metric) for metric in metrics], _LEVEL_SHARE * np.abs(usual))
+        if np.count_nonzero(peers) < _FEWEST_PEERS:
+            parts = (stretch.past(window), stretch.new(window))
+            wander = standard_error(*(_apart(window.values[:, at, one], mine) for one in parts))
+            least[: len(at)] = np.fmax(least[: len(at)], wander)
         found = Compared.best_of(changes, new, peers, least)
         apart = found.apart[mine]
         relatives = np.divide(apart, usual, out=np.full_like(apart, np.nan), where=usual != 0.0)
@@ -195,6 +204,13 @@ class _Departures:
         for at, (metric, row) in enumerate(zip(self.metrics, rows.tolist(), strict=True)):
             relative = float(self.relatives[row, at])
             yield metric, Departure(float(self.deviations[row, at]), relative)
+
+
+def _apart(values: NDArray[np.floating], mine: NDArray[np.bool_]) -> Floats:
+    """How far the machine is from its peers in each slot, (metric, slot)."""
+    own, others = (means(np.moveaxis(values[some], 0, 2)) for some in (mine, ~mine))
+    apart: Floats = own - others
+    return apart
 
 
 def _slots(window: Window, first: int, beyond: int) -> slice:

@@ -50,7 +50,7 @@ class Signature:
     rows_missing: bool = False
     """The node's telemetry has holes, or has ceased, while its peers' comes."""
     cards_missing: bool = False
-    """A GPU that was there is there no more, while its node is."""
+    """A GPU that was there is there no more, while its node is; where one card is accused: that."""
     grown: frozenset[str] = frozenset()
     """Error counters (metric ids) that grew beyond what healthy machines show."""
     xids: frozenset[int] = frozenset()
@@ -62,7 +62,8 @@ class Signature:
     has_exited: bool = False
     """A process of the machine has ended that nobody asked to end."""
     cards_unsteady: bool = False
-    """A GPU is heard only now and then, in seconds in which its sisters are heard."""
+    """A GPU, where one is accused that one, is heard only now and then, in seconds in which its
+    sisters are heard."""
 
     @property
     def slowed_by_heat(self) -> bool | None:

@@ -89,5 +89,15 @@ def _is_told(name: str, told: frozenset[Fault]) -> bool:
 
 def told_families(signature: Signature) -> frozenset[Fault]:
     """The families of the driver's codes; a code that nobody knows tells nothing."""
-    found = (shipped_known_errors().find(Kind.XID, code) for code in signature.xids)
-    return frozenset(known.fault for known in found if known is not None)
+    found = (_family_of(code) for code in signature.xids)
+    return frozenset(fault for fault in found if fault is not None)
+
+
+def codes_of(signature: Signature, fault: Fault) -> frozenset[int]:
+    """The driver's codes that speak of this family."""
+    return frozenset(code for code in signature.xids if _family_of(code) is fault)
+
+
+def _family_of(code: int) -> Fault | None:
+    known = shipped_known_errors().find(Kind.XID, code)
+    return None if known is None else known.fault
