@@ -231,7 +231,7 @@ class JobDetector:
         known = (state.ranks.watch, self._config.straggler, state.picture, slot)
         ranks = RankEvidence(*known, heard.get(Entity.RANK))
         parts = (state.liveness, self._silence, ranks, state.machines, state.told, heard)
-        return Inspection(*parts, state.docket.open.keys()).standing(node)
+        return Inspection(*parts, state.docket.accused).standing(node)
 
     def _follow_cadence(self, event: Event) -> None:
         """Slots are as wide as the job's telemetry is slow; of other widths nothing is kept."""

@@ -3,7 +3,8 @@
 A node, and the job as a whole, has at most one open verdict of each kind of trouble (a lost card
 has its own). The trouble of a living process gets worse under one id: a straggler that hangs is
 `updated`, and one that is out of reach is so again. The end of the process is hard evidence of
-another kind and a verdict of its own. Nodes that share what has failed have one verdict together,
+another kind and a verdict of its own. What a card tells and how it works are one verdict where the
+one explains the other. Nodes that share what has failed have one verdict together,
 and none of their own beside it for the same trouble; who joins them later updates it. What is open
 on a node that has left the job, or of the job itself, is resolved when the job trains again.
 `detected_at` never goes back in a verdict's life, so whoever keeps the newest state by it keeps the
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.admission import Admission
 from paramedic.diagnosis.contract import Fault, Phase, Status, Verdict, verdict_id
 from paramedic.diagnosis.finding import (
+    NOT_WORKING,
     OF_THE_MACHINE,
     Finding,
     Subject,
@@ -37,6 +39,14 @@ from paramedic.diagnosis.membership import (
     is_within,
     subject_among,
     with_known,
+)
+from paramedic.diagnosis.one_card import (
+    is_with_departure,
+    partner_of,
+    with_card,
+    with_departure,
+    without_card,
+    without_departure,
 )
 
 if TYPE_CHECKING:
@@ -83,9 +93,11 @@ class Docket:
         if news is None:
             return ()
         weighed = self._admission.weighed(news, self._open)
+        if (partner := partner_of(self._open, weighed)) is not None:
+            return (self._unite(partner, weighed),)
         subject = subject_among(self._open, weighed)
         known = self._open.get(subject)
-        verdict = _firing(self._job, weighed) if known is None else _worse(known, weighed)
+        verdict = _firing(self._job, weighed) if known is None else _revised(known, weighed)
         if verdict.members:  # the subject of a group that grows is another
             self._open.pop(subject, None)
             subject = _subject(verdict)
@@ -105,11 +117,13 @@ class Docket:
             gravest = min(known.severity, finding.gravity)
             finding = replace(finding, phase=Phase.FAILED, severity=gravest)
         is_lost = known.fault is Fault.GPU_CARD_DROP and finding.fault is not Fault.GPU_CARD_DROP
-        is_same = is_lost or _tells(known) == _tells(finding)
-        if is_same or self._admission.admitted(finding) is None:
+        if is_lost or self._admission.admitted(finding) is None:
+            return ()
+        is_one = is_with_departure(known)
+        if _tells(known) == _tells(with_card(known, finding) if is_one else finding):
             return ()
         weighed = self._admission.weighed(finding, self._open)
-        self._open[finding.subject] = verdict = _worse(known, weighed)
+        self._open[finding.subject] = verdict = _revised(known, weighed)
         return (verdict,)
 
     def join(self, subject: Subject, finding: Finding) -> tuple[Verdict, ...]:
@@ -184,6 +198,38 @@ class Docket:
         ended = [(one, self._open[one].detected_at) for one in others]
         return tuple(v for one, at in ended for v in self._clear(one, at, reason))
 
+    @property
+    def not_working(self) -> dict[Subject, Verdict]:
+        """What is open that says that a node does not work as it should."""
+        return {
+            subject: verdict
+            for subject, verdict in self._open.items()
+            if subject.trouble in NOT_WORKING or is_with_departure(verdict)
+        }
+
+    @property
+    def accused(self) -> frozenset[NodeName]:
+        """The nodes that are said not to work as they should."""
+        return frozenset(one.node for one in self.not_working if one.node is not None)
+
+    def departed(self, node: NodeName | None) -> Subject | None:
+        """Under which subject it is open that the node works unlike its peers."""
+        found = (
+            subject
+            for subject, verdict in self.not_working.items()
+            if subject.node == node
+            and (subject.trouble is Trouble.DEPARTED or is_with_departure(verdict))
+        )
+        return next(found, None)
+
+    def recover(self, subject: Subject, at: datetime, reason: str) -> tuple[Verdict, ...]:
+        """The node works as it should again; what its card tells may still be open."""
+        known = self._open.get(subject)
+        if known is None or not is_with_departure(known):
+            return self._clear(subject, at, reason)
+        self._open[subject] = verdict = without_departure(known, at, reason)
+        return (verdict,)
+
     def known(self, node: NodeName | None, trouble: Trouble) -> Verdict | None:
         """What is open of this kind."""
         return self._open.get(Subject(node, trouble))
@@ -196,8 +242,15 @@ class Docket:
         reason: str,
         gpu: int | None = None,
     ) -> tuple[Verdict, ...]:
-        """The resolved verdict, if one was open."""
-        return self._clear(Subject(node, trouble, gpu), at, reason)
+        """The resolved verdict, if one was open; where a card works differently still, that."""
+        subject = Subject(node, trouble, gpu)
+        known = self._open.get(subject)
+        if known is None or not is_with_departure(known):
+            return self._clear(subject, at, reason)
+        del self._open[subject]
+        verdict = without_card(known, at, reason)
+        self._open[_subject(verdict)] = verdict
+        return (verdict,)
 
     def clear_group(self, group: Verdict, at: datetime, reason: str) -> tuple[Verdict, ...]:
         """The resolved verdict of a group of which nobody departs any more."""
@@ -237,6 +290,14 @@ class Docket:
         over = [one for one in self._open if one not in kept]
         return tuple(v for one in over for v in self._clear(one, at, reason))
 
+    def _unite(self, partner: Subject, finding: Finding) -> Verdict:
+        """What is open, with what is found of the same card by the other kind of evidence."""
+        known = self._open.pop(partner)
+        is_told = finding.subject.trouble is Trouble.CARD
+        verdict = with_card(known, finding) if is_told else with_departure(known, finding)
+        self._open[_subject(verdict)] = verdict
+        return verdict
+
     def _news(self, finding: Finding) -> Finding | None:
         """What of the finding is to be told, and of whom."""
         joined = self._admission.joined(finding) if self._is_news(finding) else finding
@@ -245,7 +306,7 @@ class Docket:
     def _is_news(self, finding: Finding) -> bool:
         """Whether nothing of its kind is open there, or something lesser."""
         known = self._open.get(subject_among(self._open, finding))
-        known = known or self._lost_with_others(finding)
+        known = known or self._lost_with_others(finding) or self._with_its_card(finding)
         is_worth_it = (
             known is None
             or is_worse(finding.fault, known.fault)
@@ -271,6 +332,13 @@ class Docket:
             return None
         known = self._open.get(Subject(finding.node, Trouble.CARD))
         return known if known is not None and known.fault is finding.fault else None
+
+    def _with_its_card(self, finding: Finding) -> Verdict | None:
+        """What is open about a card and how it works, if this says again how it works."""
+        if finding.subject.trouble is not Trouble.DEPARTED:
+            return None
+        subject = self.departed(finding.node)
+        return None if subject is None else self._open[subject]
 
     def _clear(self, subject: Subject, at: datetime, reason: str) -> tuple[Verdict, ...]:
         known = self._open.pop(subject, None)
@@ -325,6 +393,11 @@ def _tells(one: Verdict | Finding) -> tuple[object, ...]:
     action = one.action if isinstance(one, Verdict) else one.recommendation
     severity = one.severity if isinstance(one, Verdict) else one.gravity
     return (one.scope, one.fault, severity, one.phase, action.recommended)
+
+
+def _revised(known: Verdict, finding: Finding) -> Verdict:
+    """The open verdict by what is found now; how the card works stays beside what it tells."""
+    return with_card(known, finding) if is_with_departure(known) else _worse(known, finding)
 
 
 def _worse(known: Verdict, finding: Finding) -> Verdict:

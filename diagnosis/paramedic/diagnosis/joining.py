@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Fault, Phase, Status, Tier
 from paramedic.diagnosis.finding import moment
+from paramedic.diagnosis.one_card import is_with_departure, with_words
 from paramedic.diagnosis.trails import LANES
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def is_slow_rank(verdict: Verdict) -> bool:
 def is_joined(verdict: Verdict) -> bool:
     """Whether the machine was accused first, and its rank found slow after that."""
     leads = verdict.evidence[0].metric if verdict.evidence else ""
-    return verdict.tier is Tier.PATTERN and is_slow_rank(verdict) and leads not in LANES
+    is_ours = verdict.tier is Tier.PATTERN or is_with_departure(verdict)
+    return is_ours and is_slow_rank(verdict) and leads not in LANES
 
 
 def joined(known: Verdict, finding: Finding) -> Verdict:
@@ -49,7 +51,7 @@ def joined(known: Verdict, finding: Finding) -> Verdict:
         confidence=max(known.confidence, finding.confidence),
         onset=min(known.onset, finding.onset),
         detected_at=max(known.detected_at, finding.detected_at),
-        summary=f"{known.summary}; {finding.summary}",
+        summary=with_words(known, finding.summary),
         evidence=(*known.evidence, *more),
     )
     if known.fault is not Fault.UNKNOWN:
@@ -65,8 +67,8 @@ def acquit_joined(
     docket: Docket,
 ) -> Iterator[Verdict]:
     """Resolves those of whom neither the rank nor the machine shows anything any more."""
-    for subject, verdict in list(docket.open.items()):
+    for subject, verdict in docket.not_working.items():
         node = subject.node if is_joined(verdict) else None
         if node is not None and ranks.is_well(node) and machines.is_well(node, slot_seconds):
             reason = f"{node} works like its peers again, and rank {verdict.rank} is as fast"
-            yield from docket.clear(node, subject.trouble, moment(second), reason)
+            yield from docket.recover(subject, moment(second), reason)

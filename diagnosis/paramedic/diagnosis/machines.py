@@ -16,10 +16,11 @@ from paramedic.diagnosis.departing import finding_of_departure
 from paramedic.diagnosis.departures import DepartureWatch
 from paramedic.diagnosis.excuses import Excuse
 from paramedic.diagnosis.explanation.standing import Standing
-from paramedic.diagnosis.finding import NOT_WORKING, Trouble, moment
+from paramedic.diagnosis.finding import Trouble, moment
 from paramedic.diagnosis.group_words import finding_of_group
 from paramedic.diagnosis.lost_cards import BACK_SECONDS, LostCards
 from paramedic.diagnosis.membership import is_of_failed_group
+from paramedic.diagnosis.one_card import is_with_departure
 from paramedic.diagnosis.rank_judging import is_whole
 from paramedic.diagnosis.silent_together import at_once
 from paramedic.diagnosis.unheard import finding_of_absence
@@ -123,13 +124,12 @@ class MachineWatch:
         if picture.stretch(second) > self._stretch:
             self._stretch = picture.stretch(second)
             self.departures.restart()
-        accused = {one.node for one in docket.open if one.trouble in NOT_WORKING}
         standing_since = self._standing_since(windows)
         judged = self.departures.weigh(
             windows,
             roles,
             standing_since=standing_since,
-            accused=frozenset(node for node in accused if node is not None),
+            accused=docket.accused,
         )
         if judged.befallen is not None:
             yield from self._accuse_group(judged.befallen, picture, docket)
@@ -202,11 +202,11 @@ class MachineWatch:
         settings = self.settings
         if departure.share_of(*OF_ITSELF) >= _MOSTLY:
             return False
+        failed_groups = [one for one in docket.groups if is_of_failed_group(one)]
         first = [
             one.onset.timestamp()
-            for subject, one in docket.open.items()
-            if (subject.trouble in NOT_WORKING or is_of_failed_group(one))
-            and one.node != departure.node
+            for one in (*docket.not_working.values(), *failed_groups)
+            if one.node != departure.node
             and departure.second - one.detected_at.timestamp() < settings.second_accusation_seconds
         ]
         needed = settings.second_accusation_factor * departure.level
@@ -262,12 +262,13 @@ class MachineWatch:
             if group.tier is Tier.PATTERN and self.departures.are_well(group.members, slot_seconds):
                 reason = f"{len(group.members)} nodes work like their peers again"
                 yield from docket.clear_group(group, moment(second), reason)
-        for trouble in NOT_WORKING:
-            for node in _open(docket, trouble):
-                is_ours = _is_of_rows(docket.known(node, trouble), Tier.PATTERN)
-                if is_ours and self.departures.is_well(node, slot_seconds):
-                    reason = f"{node} works like its peers again"
-                    yield from docket.clear(node, trouble, moment(second), reason)
+        for subject, verdict in docket.not_working.items():
+            is_of_card = is_with_departure(verdict) and verdict.rank is None
+            is_ours = is_of_card or _is_of_rows(verdict, Tier.PATTERN)
+            node = subject.node if is_ours else None
+            if node is not None and self.departures.is_well(node, slot_seconds):
+                reason = f"{node} works like its peers again"
+                yield from docket.recover(subject, moment(second), reason)
 
 
 def _is_alone(gpus: Window, picture: JobPicture, docket: Docket) -> bool:
@@ -289,12 +290,8 @@ def _is_victim(
         return False
     if waits or roles is None:
         return waits
-    accused = {
-        one.node for one in docket.open if one.trouble in NOT_WORKING and one.node is not None
-    }
-    return any(
-        roles.are_chained(node, departure.node) for node in accused if node != departure.node
-    )
+    others = docket.accused - {departure.node}
+    return any(roles.are_chained(node, departure.node) for node in others)
 
 
 def _is_of_rows(verdict: Verdict | None, tier: Tier) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.comparable import comparable_part
 from paramedic.diagnosis.contract import Fault, Phase, Tier
 from paramedic.diagnosis.earlier_steps import EarlierSteps
-from paramedic.diagnosis.finding import Subject, Trouble, moment
+from paramedic.diagnosis.finding import moment
 from paramedic.diagnosis.joining import is_joined, is_slow_rank
 from paramedic.diagnosis.rank_families import with_cause
 from paramedic.diagnosis.same_step import telling_ranks, with_peers_of_the_step
@@ -96,8 +96,8 @@ class RankJudging:
             memory.earlier.clear()
         for slowness in self._weigh(second, windows, memory, picture):
             finding = self._finding(slowness, memory, picture, None)
-            machines = Subject(finding.node, Trouble.DEPARTED)
-            departed = docket.open.get(machines)
+            machines = docket.departed(finding.node)
+            departed = None if machines is None else docket.open[machines]
             is_told = finding.node in picture.departed or (departed and _tells_of_rank(departed))
             if is_told or not docket.would_change(finding):
                 continue
@@ -105,7 +105,7 @@ class RankJudging:
             shown = self._finding(slowness, memory, picture, scores)
             if departed is None or departed.fault is Fault.UNKNOWN:  # else it is said why
                 shown = with_cause(shown, _held(windows, second))
-            yield from docket.report(shown) if departed is None else docket.join(machines, shown)
+            yield from docket.report(shown) if machines is None else docket.join(machines, shown)
         yield from _acquit(second, memory.watch, docket)
 
     def _weigh(

@@ -10,13 +10,11 @@ from paramedic.diagnosis.explanation.beats import of_beats
 from paramedic.diagnosis.explanation.hearing import of_hearing
 from paramedic.diagnosis.explanation.machines import of_machine
 from paramedic.diagnosis.explanation.reports import of_reports
-from paramedic.diagnosis.finding import NOT_WORKING
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.explanation.ranks import RankEvidence
     from paramedic.diagnosis.explanation.standing import Standing
-    from paramedic.diagnosis.finding import Subject
     from paramedic.diagnosis.known_errors.memory import KnownErrorMemory
     from paramedic.diagnosis.liveness import Liveness
     from paramedic.diagnosis.machines import MachineWatch
@@ -35,14 +33,14 @@ class Inspection:
     told: KnownErrorMemory
     windows: Mapping[Entity, Window]
     """Those that end in the newest closed slot; empty before there is one."""
-    open: Collection[Subject] = ()
-    """What verdicts are open about."""
+    accused: Collection[NodeName] = ()
+    """Who is said not to work as it should."""
 
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """Every kind of evidence about the node."""
         timeout = self.machines.settings.telemetry_timeout_seconds
         cards, picture = self.windows.get(Entity.GPU), self.ranks.picture
-        is_named = any(one.node == node and one.trouble in NOT_WORKING for one in self.open)
+        is_named = node in self.accused
         return (
             *of_beats(node, self.liveness, self.silence),
             *self.ranks.of(node),
