@@ -27,9 +27,14 @@ def exponential(mean: float, count: int = MANY) -> Peaks:
     return peaks
 
 
+def see(climbs: Climbs, peaks: Peaks, row_slots: int) -> None:
+    climbs.live(row_slots)
+    climbs.learn(peaks)
+
+
 def having_seen(peaks: Peaks, row_slots: int | None = None) -> Climbs:
     climbs = Climbs()
-    climbs.learn(peaks, peaks.size if row_slots is None else row_slots)
+    see(climbs, peaks, peaks.size if row_slots is None else row_slots)
     return climbs
 
 
@@ -44,7 +49,7 @@ def test_bursts_in_every_step_raise_the_level_by_their_height_or_double_it(heigh
     """A mean of all climbs would multiply it by their height."""
     climbs, mean = Climbs(), Tail()
     for _ in range(40):
-        climbs.learn(np.full(50, height), 1000)
+        see(climbs, np.full(50, height), 1000)
         mean.learn(np.full(50, height))
     assert RARITY < climbs.level(RARITY) <= max(2 * RARITY, height + RARITY)
     assert climbs.level(RARITY) < RARITY * mean.fold / 5
@@ -70,7 +75,7 @@ def test_what_never_comes_back_raises_nothing() -> None:
     climbs, nothing = Climbs(), np.empty(0)
     for _ in range(5):
         before = climbs.level(RARITY)
-        climbs.learn(nothing, 10_000)
+        see(climbs, nothing, 10_000)
         assert RARITY <= climbs.level(RARITY) <= before
 
 
@@ -84,7 +89,7 @@ def test_old_climbs_are_forgotten() -> None:
     climbs = having_seen(exponential(5.0))
     high = climbs.level(RARITY)
     for _ in range(6):
-        climbs.learn(exponential(1.0), MANY)
+        see(climbs, exponential(1.0), MANY)
     assert high > 4 * RARITY
     assert climbs.level(RARITY) < 1.1 * RARITY
 
@@ -95,7 +100,7 @@ def test_it_makes_no_difference_which_climbs_ended_together(
 ) -> None:
     peaks = np.array(heights)
     at_once, in_two = having_seen(peaks, 500), having_seen(peaks[:cut], 200)
-    in_two.learn(peaks[cut:], 300)
+    see(in_two, peaks[cut:], 300)
     assert in_two.level(rarity) == pytest.approx(at_once.level(rarity))
     assert at_once.level(rarity) >= rarity
 
@@ -105,7 +110,7 @@ def test_asking_for_the_level_on_the_way_makes_no_difference(slots: list[list[fl
     asked, unasked = Climbs(), Climbs()
     for heights in slots:
         for climbs in (asked, unasked):
-            climbs.learn(np.array(heights), 50)
+            see(climbs, np.array(heights), 50)
         asked.level(RARITY)
     assert asked.level(RARITY) == unasked.level(RARITY)
 

@@ -214,6 +214,44 @@ def test_a_crowd_that_is_restless_accuses_nobody() -> None:
     assert crowd.strength.max() < 1
 
 
+class Asked:
+    """Every row asked in every slot, whether anything is odd of it or not: by definition."""
+
+    def __init__(self, rows: int) -> None:
+        self.scores = np.zeros(rows)
+        self.mean = np.zeros((len(METRICS), rows))
+
+    def add(self, slot: Departures, level: float, slots: int) -> None:
+        given, calm = terms(), 1.5
+        added = np.clip(slot.nats[0] - ALLOWANCE, 0, calm + level / given.full_slots[0])
+        pair = added[[SENT, RECEIVED]]
+        added[[SENT, RECEIVED]] = pair * pair.max(axis=0) / np.maximum(pair.sum(axis=0), 1e-9)
+        alone = calm + level / given.full_lone_slots[0]
+        added = np.minimum(added, np.maximum(3 * (added.sum(axis=0) - added), alone))
+        added *= np.minimum(1, (0.6 * level + calm) / np.maximum(added.sum(axis=0), 1e-9))
+        if slots > 20:
+            self.mean += slot.known * (added - self.mean) / given.memory_slots
+        others = self.mean.sum(axis=1, keepdims=True) - self.mean
+        total = (added - 3 * slot.known * others / (added.shape[1] - 1)).sum(axis=0)
+        gains = np.minimum(total - calm, level / given.full_least_slots[0])
+        gains *= slot.known.any(axis=0)
+        self.scores = np.clip(self.scores + gains, 0, 2 * level)
+
+
+@settings(max_examples=10)
+@given(st.integers(2, 6), st.floats(1, 4), st.integers(0, 10**6))
+def test_rows_of_which_nothing_is_odd_need_not_be_asked(rows: int, mean: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    evidence, asked = Evidence(1), Asked(rows)
+    for second in range(60):
+        known = rng.random((len(METRICS), rows)) > 0.1
+        nats = rng.exponential(mean, (1, len(METRICS), rows)) * known
+        one = replace(seen_as(nats), known=known)
+        evidence.add(one, second, terms())
+        asked.add(one, evidence.level, second)
+        assert evidence.nats.tolist() == pytest.approx(asked.scores.tolist(), abs=1e-5)
+
+
 def arrival(newcomer_at: int) -> int:
     """In which slot the second row, odd from the beginning, has evidence against it."""
     evidence = Evidence(1)

@@ -66,9 +66,12 @@ class Climbs:
     _heights: _Heights | None = None
     """Of the counts as they are."""
 
-    def learn(self, peaks: NDArray[np.float64], row_slots: int) -> None:
-        """Climbs that are over, by the highest that each came to, and the row-slots since."""
+    def live(self, row_slots: int) -> None:
+        """So many row-slots have gone by."""
         self.row_slots += row_slots
+
+    def learn(self, peaks: NDArray[np.float64]) -> None:
+        """Climbs that are over, by the highest that each came to."""
         high = peaks[peaks >= _EDGES[0]]
         if not high.size:
             return

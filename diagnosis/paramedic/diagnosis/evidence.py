@@ -45,8 +45,8 @@ _TOLD_OF = 0.97
 """By how much the account of who has added what is forgotten in a slot."""
 _SUPPORTED = 3.0
 """What a metric says counts up to so many times what the others say with it."""
+_SEVERAL = 2
 _ONE = ("evidence",)
-_NO_CLIMB: Cells = np.zeros(0)
 
 
 def level_nats(false_alarms_per_job_day: float, tests: int, slot_seconds: int) -> float:
@@ -223,20 +223,20 @@ class Evidence:
         """Add a slot; what was not observed adds nothing either way."""
         self._arrange(slot)
         self._strength = None
-        gains = self._gains(slot, terms)
-        counts = self._live(np.logical_or.reduce(slot.known, axis=0), terms)
-        score, since, peak, _ = (self._of(one) for one in _Row)
-        if not counts.all():
-            gains[:, ~counts] = 0.0
-        since[(score == 0) & (gains > 0)] = second
-        # Twice the level is kept at most, so that a row that recovers is clear in finite time.
-        kept = score * (1 - 1 / terms.forgetting_slots)
-        np.minimum(np.maximum(kept + gains, 0.0), 2 * self._level[:, None], out=score)
-        np.maximum(peak, score, out=peak)
+        self._level = np.array([tail.level(terms.base_level) for tail in self.tails])
+        holes = None if np.count_nonzero(slot.known) == slot.known.size else ~slot.known
+        counts = self._live(holes, terms)
+        self._fade(holes, terms)
         calm = self._life.line(_Life.CALM)
         calm += 1
-        calm[(score > 0).any(axis=0)] = 0
-        self._learn_climbs(score, peak)
+        rows = self._concerned(slot, terms)
+        for tail in self.tails:
+            tail.live(len(slot.rows))
+        if rows.size:
+            gains = np.zeros((self.paces, len(slot.rows)))
+            gains[:, rows] = self._gains(slot, rows, holes, terms)
+            gains *= counts
+            self._move(gains, second, terms)
         self._slots += 1
 
     def _of(self, which: _Row) -> Cells:
@@ -249,77 +249,108 @@ class Evidence:
         self._mean.arrange(slot.rows, slot.metrics)
         self._told.arrange(slot.rows, slot.metrics)
 
-    def _gains(self, slot: Departures, terms: Terms) -> Cells:
-        """What each row gains at each pace, (pace, row)."""
-        self._level = np.array([tail.level(terms.base_level) for tail in self.tails])
-        level = self._level[:, None, None]
-        calm = terms.calm
-        patience, lone = terms.hastened(slot.haste)
-        holes = None if slot.known.all() else ~slot.known
-        added = slot.nats - terms.allowance_nats
+    def _fade(self, holes: NDArray[np.bool_] | None, terms: Terms) -> None:
+        """What has been said before counts for less by now."""
+        self._told.cells *= _TOLD_OF
+        said = self._of(_Row.SAID)
+        said *= 1 - 1 / max(terms.step_slots, 1.0)
+        if self._slots > _FEW_SLOTS:
+            kept = 1 - 1 / terms.memory_slots
+            self._mean.cells *= kept if holes is None else np.where(holes, 1.0, kept)
+
+    def _concerned(self, slot: Departures, terms: Terms) -> NDArray[np.intp]:
+        """The rows that have evidence, or of which something is odd.
+
+        Of most rows nothing is: what the others show takes nothing off where nothing is.
+        """
+        concerned = np.logical_or.reduce(self._of(_Row.SCORE) > 0, axis=0)
+        odd = np.flatnonzero(slot.nats > terms.allowance_nats)
+        concerned[odd % len(slot.rows)] = True
+        return np.flatnonzero(concerned)
+
+    def _gains(
+        self,
+        slot: Departures,
+        rows: NDArray[np.intp],
+        holes: NDArray[np.bool_] | None,
+        terms: Terms,
+    ) -> Cells:
+        """What each of these rows gains at each pace, (pace, row)."""
+        added, mean = self._added(slot, rows, terms), self._mean.cells
+        self._told.cells[0][:, rows] += added.sum(axis=0)
+        if self._slots > _FEW_SLOTS:
+            mean[:, :, rows] += added / terms.memory_slots
+        others = mean.sum(axis=2, keepdims=True) - mean.take(rows, axis=2)
+        others *= _CROWD / max(mean.shape[2] - 1, 1)
+        if holes is not None:
+            np.copyto(others, 0.0, where=holes[:, rows])
+        total = np.subtract(added, others, out=added).sum(axis=1)
+        largest = self._level[:, None] / terms.full_least_slots
+        gains: Cells = np.minimum(total - terms.calm[:, 0], largest)
+        return gains
+
+    def _added(self, slot: Departures, rows: NDArray[np.intp], terms: Terms) -> Cells:
+        """What each metric of these rows adds at each pace, (pace, metric, row)."""
+        level, calm = self._level[:, None, None], terms.calm
+        haste = slot.haste if isinstance(slot.haste, float) else slot.haste[:, rows]
+        patience, lone = terms.hastened(haste)
+        added = slot.nats.take(rows, axis=2)
+        added -= terms.allowance_nats
         np.maximum(added, 0.0, out=added)
         added /= terms.smoothing
         np.minimum(added, calm + level / patience, out=added)
         _agree(added, slot.characters.matters)
         _support(added, calm + level / lone, slot.characters.usage)
-        if slot.characters.work.any():
-            self._ration(added, slot.characters.work, terms)
-        mean = self._mean.cells
-        if self._slots > _FEW_SLOTS:
-            step = added - mean
-            step /= terms.memory_slots
-            mean += _without(step, holes)
-        told = self._told.cells[0]
-        told *= _TOLD_OF
-        told += added.sum(axis=0)
-        others = mean.sum(axis=2, keepdims=True) - mean
-        others /= max(mean.shape[2] - 1, 1)
-        others *= _CROWD
-        total = np.subtract(added, _without(others, holes), out=added).sum(axis=1)
-        largest = self._level[:, None] / terms.full_least_slots
-        gains: Cells = np.minimum(total - calm[:, 0], largest)
-        return gains
+        self._ration(added, rows, slot.characters.work, terms)
+        return added
 
-    def _ration(self, added: Cells, work: NDArray[np.bool_], terms: Terms) -> None:
+    def _ration(
+        self, added: Cells, rows: NDArray[np.intp], work: NDArray[np.bool_], terms: Terms
+    ) -> None:
         """One step says no more than so much of a machine's work: a stall is over with its step,
         and who is slow shows it in a part of every one."""
-        said, calm = self._of(_Row.SAID), terms.calm[:, 0]
-        said *= 1 - 1 / max(terms.step_slots, 1.0)
         some = added[:, work]
+        if not np.count_nonzero(some):
+            return
+        said, calm = self._of(_Row.SAID), terms.calm[:, 0]
         total = some.sum(axis=1)
-        room = np.maximum(_STEP_SAYS * self._level[:, None] - said, 0.0) + calm
+        room = np.maximum(_STEP_SAYS * self._level[:, None] - said[:, rows], 0.0) + calm
         share = np.minimum(1.0, room / np.where(total > 0, total, 1.0))
-        if (share < 1).any():
+        if np.count_nonzero(share < 1):
             added[:, work] = some * share[:, None]
-        said += np.maximum(total * share - calm, 0.0)
+        said[:, rows] += np.maximum(total * share - calm, 0.0)
 
-    def _live(self, seen: NDArray[np.bool_], terms: Terms) -> NDArray[np.bool_]:
+    def _live(self, holes: NDArray[np.bool_] | None, terms: Terms) -> NDArray[np.bool_]:
         """Count the slot for those who are seen; returns whose evidence counts by now."""
         slots, met = self._life.line(_Life.SEEN), self._life.line(_Life.MET)
-        is_new = seen & (met == 0)
-        if is_new.any():
+        seen = np.ones(slots.size, np.bool_)
+        if holes is not None:
+            np.logical_not(np.logical_and.reduce(holes, axis=0), out=seen)
+        is_new = seen > met
+        if np.count_nonzero(is_new):
             met[is_new] = 1.0
             if self._slots > terms.settle_slots:
                 slots[is_new] = terms.settle_slots - terms.newcomer_slots
-        slots[seen] += 1.0
+        slots += seen
         return seen & (slots > terms.settle_slots)
 
-    def _learn_climbs(self, score: Cells, peak: Cells) -> None:
+    def _move(self, gains: Cells, second: int, terms: Terms) -> None:
+        """Bring all scores up to date; whoever has none and gains nothing stays as he is."""
+        score, since, peak, _ = (self._of(one) for one in _Row)
+        since[(score == 0) & (gains > 0)] = second
+        # Twice the level is kept at most, so that a row that recovers is clear in finite time.
+        score *= 1 - 1 / terms.forgetting_slots
+        score += gains
+        np.maximum(score, 0.0, out=score)
+        np.minimum(score, 2 * self._level[:, None], out=score)
+        np.maximum(peak, score, out=peak)
+        self._life.line(_Life.CALM)[np.logical_or.reduce(score > 0, axis=0)] = 0
         is_over = (score == 0) & (peak > 0)
-        if not is_over.any():
-            for tail in self.tails:
-                tail.learn(_NO_CLIMB, score.shape[1])
-            return
-        for tail, over, highest, level in zip(self.tails, is_over, peak, self._level, strict=True):
-            tail.learn(np.minimum(highest[over], level), highest.size)
-        peak[is_over] = 0.0
-
-
-def _without(numbers: Cells, holes: NDArray[np.bool_] | None) -> Cells:
-    """With nothing at all paces where there are holes."""
-    if holes is not None:
-        numbers[:, holes] = 0.0
-    return numbers
+        if np.count_nonzero(is_over):
+            climbs = zip(self.tails, is_over, peak, self._level, strict=True)
+            for tail, over, highest, level in climbs:
+                tail.learn(np.minimum(highest[over], level))
+            peak[is_over] = 0.0
 
 
 def _full_slots(slots: Cells, memory: float) -> Cells:
@@ -333,10 +364,11 @@ def _full_slots(slots: Cells, memory: float) -> Cells:
 
 def _agree(added: Cells, matters: tuple[NDArray[np.intp], ...]) -> None:
     """Metrics of one matter add no more together than the loudest of them."""
+    speaks = np.logical_or.reduce(added > 0, axis=(0, 2))
     for which in matters:
-        some = added[:, which]
-        if not some.any():
+        if np.count_nonzero(speaks[which]) < _SEVERAL:
             continue
+        some = added[:, which]
         total = some.sum(axis=1, keepdims=True)
         share = some.max(axis=1, keepdims=True) / np.where(total > 0, total, 1.0)
         added[:, which] = some * share
