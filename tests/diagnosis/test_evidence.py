@@ -61,7 +61,9 @@ def slot(odd: Mapping[tuple[int, int], float], rows: int = 2) -> Departures:
 def seen_as(nats: NDArray[np.float64], rows: tuple[EntityKey, ...] = ()) -> Departures:
     known = np.ones(nats.shape[1:], np.bool_)
     names = rows or rows_of(nats.shape[2])
-    return Departures(names, METRICS, nats, nats, known, characters_of(METRICS), has_turned=False)
+    return Departures(
+        names, METRICS, nats, nats.copy, known, characters_of(METRICS), has_turned=False
+    )
 
 
 def after(slots: int, *speaking: int, nats: float = ODD) -> Evidence:

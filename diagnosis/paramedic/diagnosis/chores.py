@@ -57,9 +57,11 @@ class Chores:
         if slot is None or not slot.characters.usage.any():
             return
         is_usage = slot.characters.usage
-        odd = (slot.nats[pace][is_usage] >= _BUSY_NATS) & (slot.deviation[pace][is_usage] > 0)
-        for at in np.flatnonzero(odd.any(axis=0)).tolist():
-            self._last[slot.rows[at].node] = second
+        odd = slot.nats[pace][is_usage] >= _BUSY_NATS
+        if np.count_nonzero(odd):
+            odd &= slot.deviation[pace][is_usage] > 0
+            for at in np.flatnonzero(odd.any(axis=0)).tolist():
+                self._last[slot.rows[at].node] = second
 
     def explain(
         self,

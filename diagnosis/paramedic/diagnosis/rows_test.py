@@ -84,8 +84,9 @@ class RowsTest:
     @classmethod
     def of(cls, settings: DepartureSettings) -> RowsTest:
         """A test that has seen nothing yet."""
-        paces = settings.smoothing_seconds
-        return cls(DepartureConfig(smoothing_seconds=paces).build(), Evidence(len(paces)))
+        paces, allowance = settings.smoothing_seconds, settings.allowance_nats
+        model = DepartureConfig(smoothing_seconds=paces, least_nats=allowance).build()
+        return cls(model, Evidence(len(paces)))
 
     def restart(self) -> None:
         """Forget all evidence: nothing of before speaks of now."""

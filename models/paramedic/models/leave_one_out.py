@@ -32,7 +32,7 @@ def leave_one_out_median(values: NDArray[_Real]) -> NDArray[_Real]:
         return values.copy()
     lines = values.reshape(-1, values.shape[-1])
     unknown = np.isnan(lines)
-    if not unknown.any():
+    if not np.count_nonzero(unknown):
         return _median_of_complete(lines).reshape(values.shape)
     found = np.full_like(lines, np.nan)
     missing = np.count_nonzero(unknown, axis=-1)
@@ -108,7 +108,7 @@ def leave_one_out_quantiles(
     if values.shape[-1] == 0:
         return [values.copy() for _ in shares]
     ordered = np.sort(values, axis=-1)
-    if not np.isnan(ordered[..., -1]).any():
+    if not np.count_nonzero(np.isnan(ordered[..., -1])):
         return _quantiles_of_complete(values, ordered, shares)
     others = np.count_nonzero(~np.isnan(values), axis=-1, keepdims=True) - 1
     known = (others >= _FEWEST_OTHERS) & ~np.isnan(values)
@@ -160,7 +160,7 @@ def median_over_time(values: NDArray[_Real]) -> NDArray[_Real]:
     if not values.size:
         middle = np.full_like(values, np.nan, shape=values.shape[:-1])
         return middle
-    if not np.isnan(ordered[..., -1]).any():
+    if not np.count_nonzero(np.isnan(ordered[..., -1])):
         last = values.shape[-1] - 1
         twice = np.add(ordered[..., last // 2], ordered[..., (last + 1) // 2])
         middle = np.divide(twice, 2)

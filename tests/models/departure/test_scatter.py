@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from models.departure.crowd import named
-from paramedic.models.departure.scatter import Odd, Scatter
+from paramedic.models.departure.scatter import Scatter
 from paramedic.models.departure.steady import Rest
 
 Cells = NDArray[np.float64]
@@ -23,13 +24,20 @@ MEMORY = 100.0
 FLOOR = 0.2
 
 
+class Odd(NamedTuple):
+    """(pace, metric, row)."""
+
+    nats: Cells
+    deviation: Cells
+
+
 class Rests:
     """A scatter of one metric that is told one rest a row and slot."""
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, least_nats: float = 0.0) -> None:
         self.rows, self.slots = rows, 0
         self.floor = np.array([[FLOOR]])
-        self.scatter = Scatter(len(PACES))
+        self.scatter = Scatter(len(PACES), least_nats)
         self.scatter.arrange(named(rows), ("metric",))
 
     def tell(self, rests: Cells, doubt: float = 0.0, trust: float = 0.0) -> Odd:
@@ -40,7 +48,10 @@ class Rests:
         return self.take(rest, ~np.isnan(rests)[None])
 
     def take(self, rest: Rest, known: NDArray[np.bool_]) -> Odd:
-        found = self.scatter.weigh(rest, known, self.floor, PACES, self.slots, MEMORY)
+        odd = self.scatter.weigh(rest, known, self.floor, PACES, self.slots, MEMORY)
+        nats = np.zeros((len(PACES), *known.shape))
+        nats.ravel()[odd.cells] = odd.nats
+        found = Odd(nats, odd.yardstick.deviation())
         weight = known / min(self.slots + 1, MEMORY)
         early = None if rest.is_settled else np.zeros_like(known)
         self.scatter.learn(rest, weight, early, self.floor)
@@ -91,6 +102,22 @@ def test_where_all_rows_are_known_it_makes_no_difference_whether_that_is_said_on
         )
         expected = each.tell(cells[0], doubt=0.0, trust=1.0)
         np.testing.assert_array_equal(found.nats, expected.nats)
+        np.testing.assert_array_equal(found.deviation, expected.deviation)
+
+
+@given(st.sampled_from([2, 3, 8, 60]), st.floats(1.0, 6.0), st.floats(0, 1), st.integers(0, 10**6))
+@settings(max_examples=12)
+def test_who_asks_for_what_is_odd_alone_is_told_the_same_of_it(
+    rows: int, least: float, trust: float, seed: int
+) -> None:
+    every, odd_ones = Rests(rows), Rests(rows, least)
+    random = np.random.default_rng(seed)
+    for _ in range(60):
+        rests = np.where(random.random(rows) < 0.05, np.nan, heavy(random, rows))
+        expected, found = (one.tell(rests, 1 - trust, trust) for one in (every, odd_ones))
+        is_told = found.nats != 0
+        assert not (expected.nats[~is_told] > min(least, 4.0)).any()
+        np.testing.assert_allclose(found.nats[is_told], expected.nats[is_told])
         np.testing.assert_array_equal(found.deviation, expected.deviation)
 
 

@@ -202,6 +202,21 @@ class Characters:
     """Positions of metrics that tell one thing."""
 
     @cached_property
+    def logarithms(self) -> NDArray[np.intp]:
+        """Where metrics on that scale are."""
+        return np.flatnonzero(self.logarithm)
+
+    @cached_property
+    def counts(self) -> NDArray[np.intp]:
+        """Where metrics that count are."""
+        return np.flatnonzero(self.counted)
+
+    @cached_property
+    def growing(self) -> NDArray[np.intp]:
+        """Where running totals are."""
+        return np.flatnonzero(self.increments)
+
+    @cached_property
     def linear(self) -> NDArray[np.bool_]:
         """Whose level scales its differences, (metric, 1)."""
         return ~(self.logarithm | self.counted)[:, None]

@@ -54,6 +54,10 @@ class Growth:
         """
         self._memory.arrange(rows, metrics)
         total, met, since, rate, held = (self._memory[one] for one in _Field)
+        is_same = (totals == total) & (met > 0)
+        if np.count_nonzero(is_same) == is_same.size and not np.count_nonzero(held):
+            since += since > 0  # as in most slots: nothing has grown
+            return np.zeros(totals.shape)
         growth = np.where(met > 0, np.maximum(totals - total, 0.0), np.nan)
         seen = ~np.isnan(totals)
         met[seen] = 1.0

@@ -8,7 +8,7 @@ distribution that noise is assumed to have.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,11 +22,14 @@ from paramedic.models.departure.steady import Steady, sample
 from paramedic.models.leave_one_out import entry_at, leave_one_out_median, median_over_time
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from paramedic.ingest.contract import EntityKey
     from paramedic.models.circles import Circles
     from paramedic.models.departure.character import Characters
+    from paramedic.models.departure.scatter import Odd
 
     Cells = NDArray[np.float64]
 
@@ -54,6 +57,8 @@ class DepartureConfig:
     """How far back steady differences and scatter are remembered."""
     trust_seconds: float = 60.0
     """A row's own past counts in full after so long."""
+    least_nats: float = 0.0
+    """What is less odd than this may be told as not odd at all: so most cells are soon done."""
 
     def __post_init__(self) -> None:
         if not self.smoothing_seconds:
@@ -67,7 +72,7 @@ class DepartureConfig:
         return DepartureModel(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Departures:
     """What one slot says of all rows; arrays are (pace, metric, row)."""
 
@@ -75,8 +80,8 @@ class Departures:
     metrics: tuple[str, ...]
     nats: Cells
     """How odd: -ln of the share of healthy row-slots as far out; 0 where nothing is known."""
-    deviation: Cells
-    """Signed, free of the job's size and of units; 0 where nothing is known."""
+    measure: Callable[[], Cells]
+    """Gives the deviations."""
     known: NDArray[np.bool_]
     """(metric, row): observed, and so were peers."""
     characters: Characters
@@ -84,6 +89,14 @@ class Departures:
     """The job has begun to do something else in this slot."""
     haste: Cells | float = 1.0
     """(metric, row): by how much patience is shorter than usual, at most 1."""
+
+    @cached_property
+    def deviation(self) -> Cells:
+        """Signed, free of the job's size and of units; 0 where nothing is known.
+
+        Worked out when it is asked for: of most slots nobody does.
+        """
+        return self.measure()
 
 
 @dataclass(slots=True)
@@ -99,7 +112,7 @@ class DepartureModel:
     _slots: int = 0
 
     def __post_init__(self) -> None:
-        self._scatter = Scatter(len(self.config.smoothing_seconds))
+        self._scatter = Scatter(len(self.config.smoothing_seconds), self.config.least_nats)
 
     def restart(self) -> None:
         """Nothing of before speaks of now; what is known of the machines is kept."""
@@ -130,7 +143,7 @@ class DepartureModel:
             sided = (characters.only_rises | characters.only_falls)[:, 0]
             level[sided] = _other_of_two(values[sided])
         known = ~np.isnan(level)
-        is_whole = bool(known.all())
+        is_whole = np.count_nonzero(known) == known.size
         memory = self.memory_slots(slot_seconds)
         has_turned = self._follow_size(level, known, characters, memory)
         size = size_of(self._size.cells[0], characters)
@@ -142,19 +155,30 @@ class DepartureModel:
         odd = self._scatter.weigh(
             rest, known, floor, smoothing, self._slots, memory, characters.harmless
         )
-        calm = known & (odd.nats.max(axis=0) <= _STARTLING_NATS)
+        calm = known.copy()
+        calm.ravel()[odd.cells[odd.nats > _STARTLING_NATS] % calm.size] = False
         noise = self._scatter.noise(floor)
         weight = self._steady.learn(rest, noise, calm, memory, trust)
         early = None if rest.is_settled else self._steady.is_early(trust)
         self._scatter.learn(rest, weight, early, floor)
         self._slots += 1
-        np.copyto(odd.nats, 0.0, where=odd.deviation * characters.harmless > 0)
-        if (warm := characters.temperature).any():
-            # After a pause each card warms up or cools at its own pace; one that fails gets hotter.
-            odd.nats[:, warm] *= ~self._scatter.shrinks(rest.rest, warm)
+        nats = np.zeros(odd.yardstick.smooth.shape)
+        nats.ravel()[odd.cells] = self._blamed(odd, characters)
         return Departures(
-            rows, metrics, odd.nats, odd.deviation, known, characters, has_turned, haste
+            rows, metrics, nats, odd.yardstick.deviation, known, characters, has_turned, haste
         )
+
+    def _blamed(self, odd: Odd, characters: Characters) -> Cells:
+        """How odd the cells are, without what is nobody's fault."""
+        if not odd.cells.size:
+            return odd.nats
+        smooth, rest = odd.yardstick.smooth, odd.yardstick.rest.rest
+        cells = odd.cells % rest.size
+        metrics = cells // rest.shape[1]
+        is_harmless = smooth.ravel()[odd.cells] * characters.harmless[metrics, 0] > 0
+        # After a pause each card warms up or cools at its own pace; one that fails gets hotter.
+        is_harmless |= characters.temperature[metrics] & self._scatter.shrinks(rest, cells)
+        return np.where(is_harmless, 0.0, odd.nats)
 
     def _arrange(self, rows: tuple[EntityKey, ...], metrics: tuple[str, ...]) -> None:
         self._steady.arrange(rows, metrics)
@@ -163,11 +187,12 @@ class DepartureModel:
 
     def _grown(self, values: Cells, characters: Characters) -> Cells:
         """The values, of running totals what they have grown by."""
-        totals = characters.increments
-        if not totals.any():
+        totals = characters.growing
+        if not totals.size:
             return values
         found = values.copy()
-        found[totals] = self._growth.of(values[totals], self._steady.memory.rows, characters.totals)
+        rows, growing = self._steady.memory.rows, values.take(totals, axis=0)
+        found[totals] = self._growth.of(growing, rows, characters.totals)
         return found
 
     def _follow_size(
@@ -185,10 +210,10 @@ class DepartureModel:
             self._slots = _SLOTS_KNOWN_OF_IT
             self._steady.forget(_SLOTS_KNOWN_OF_IT)
             np.maximum(size, now, out=size, where=is_known)
-        weight = 1.0 / min(self._slots + 1, memory)
         np.copyto(highest, np.maximum(now, (1 - 1 / memory) * highest), where=is_known)
-        step = np.where(size == 0, now, size + weight * (now - size))
-        np.copyto(size, step, where=is_known)
+        step = now - size
+        step *= np.where(size == 0, 1.0, 1.0 / min(self._slots + 1, memory))
+        np.add(size, step, out=size, where=is_known)
         return has_turned
 
 
@@ -213,12 +238,11 @@ def _level(values: Cells, circles: Circles | None) -> Cells:
 
 def _is_another(now: Cells, highest: Cells, telling: NDArray[np.bool_]) -> bool:
     """Whether most metrics that tell are much higher than they have ever been; all (metric, 1)."""
+    if not np.count_nonzero(now > _ANOTHER_WORK * highest):  # mostly not even one is
+        return False
     moving = telling & (highest > 0)
     folds = now[moving] / highest[moving]
-    # Mostly not even one is, which is quickly seen.
-    if folds.size < _FEWEST_MOVING or folds.max() <= _ANOTHER_WORK:
-        return False
-    return bool(median_over_time(folds) > _ANOTHER_WORK)
+    return folds.size >= _FEWEST_MOVING and bool(median_over_time(folds) > _ANOTHER_WORK)
 
 
 def _other_of_two(values: Cells) -> Cells:
@@ -229,8 +253,9 @@ def _other_of_two(values: Cells) -> Cells:
 def _middle(level: Cells, known: NDArray[np.bool_]) -> tuple[Cells, NDArray[np.bool_]]:
     """The median size of the level over rows, (metric, 1), and whether there is one."""
     some, seen = np.abs(sample(level)), sample(known)
-    if seen.all():
-        middle = np.sort(some, axis=1)[:, (some.shape[1] - 1) // 2, None]
+    if np.count_nonzero(seen) == seen.size:
+        some.sort(axis=1)
+        middle = some[:, (some.shape[1] - 1) // 2, None]
         return middle, np.ones(middle.shape, np.bool_)
     count = np.count_nonzero(seen, axis=1)[:, None]
     ordered = np.sort(np.where(seen, some, np.inf), axis=1)
@@ -252,7 +277,7 @@ def _haste(values: Cells, characters: Characters, slot_seconds: int) -> Cells | 
     """How much less patience events need that no passing burst brings: (metric, row), or 1."""
     rate, passing = _passing(characters.metrics, slot_seconds)
     is_more = values > passing
-    if not is_more.any():
+    if not np.count_nonzero(is_more):
         return 1.0
     rates = np.expm1(np.where(is_more, values, 0.0))
     haste: Cells = np.where(is_more, rate / np.where(is_more, rates, 1.0), 1.0)

@@ -22,11 +22,12 @@ LOGARITHM_SIZE = 5.0
 def scaled(values: Cells, characters: Characters) -> Cells:
     """(metric, row) values on their scales; NaN stays NaN."""
     found = values.copy()
-    logarithm, counted = characters.logarithm, characters.counted
-    if logarithm.any():
-        found[logarithm] = np.log(np.maximum(found[logarithm], 0.0) + _SHORTEST_LATENCY_SECONDS)
-    if counted.any():
-        found[counted] = np.log1p(np.maximum(found[counted], 0.0))
+    if (at := characters.logarithms).size:
+        found[at] = np.log(np.maximum(found.take(at, axis=0), 0.0) + _SHORTEST_LATENCY_SECONDS)
+    if (at := characters.counts).size:
+        rates = found.take(at, axis=0)
+        if np.count_nonzero(rates):  # mostly nothing is counted
+            found[at] = np.log1p(np.maximum(rates, 0.0))
     return found
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from paramedic.models.cell_memory import CellMemory
 from paramedic.models.departure.steady import sample
+from paramedic.models.departure.yardstick import Yardstick
 from paramedic.models.leave_one_out import (
     entry_at,
     leave_one_out_quantiles,
@@ -44,7 +45,6 @@ _FOLD_OF_MIDDLE = 1 / math.log(2)
 """With too few rows for an upper quantile the tail is as wide as an exponential one with such a
 middle."""
 _FLOOR_FOLD = 0.6
-_OWN_MIDDLE = 0.7
 _LARGEST_WIDENING = 5.0
 """A slot in turmoil counts as so many times the usual scatter at most."""
 _LARGEST_GROWTH = 2.0
@@ -55,15 +55,8 @@ _FEW_SLOTS = 30
 _STEADY_PACE, _SHRUNK = 1, 0.9
 _MARKS = (4.0, 8.0)
 """In nats: there the tail is checked against what is seen."""
-_MARK_COLUMN = np.array(_MARKS).reshape(2, 1, 1, 1)
-_LEAST_SHARES = np.array([math.exp(-mark) for mark in _MARKS]).reshape(2, 1, 1, 1)
-
-
-class _Cell(IntEnum):
-    """Of every pace."""
-
-    SMOOTH = 0
-    OWN = 1
+_MARK_COLUMN = np.array(_MARKS)[:, None]
+_LEAST_SHARES = np.exp(-_MARK_COLUMN)
 
 
 class _Crowd(IntEnum):
@@ -76,11 +69,13 @@ class _Crowd(IntEnum):
 
 
 class Odd(NamedTuple):
-    """(pace, metric, row)."""
+    """Where a slot is odd."""
 
+    cells: NDArray[np.intp]
+    """Flat positions in (pace, metric, row) …"""
     nats: Cells
-    deviation: Cells
-    """Signed, in folds of the tail."""
+    """… and how odd it is there."""
+    yardstick: Yardstick
 
 
 @dataclass(slots=True)
@@ -88,7 +83,10 @@ class Scatter:
     """Averages and their scatter at all paces, for the rows of one kind."""
 
     paces: int
-    _cells: CellMemory = field(init=False)
+    least_nats: float = 0.0
+    """What is less odd than this is not told."""
+    _smooth: CellMemory = field(init=False)
+    _own: CellMemory = field(init=False)
     _crowd: CellMemory = field(init=False)
     _rows: tuple[EntityKey, ...] = ()
     _nodes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
@@ -98,7 +96,7 @@ class Scatter:
     _is_of_two_nodes: bool = False
 
     def __post_init__(self) -> None:
-        self._cells = CellMemory(len(_Cell) * self.paces)
+        self._smooth, self._own = CellMemory(self.paces), CellMemory(self.paces)
         self._crowd = CellMemory(len(_Crowd) * self.paces)
 
     def arrange(self, rows: tuple[EntityKey, ...], metrics: tuple[str, ...]) -> None:
@@ -109,13 +107,13 @@ class Scatter:
             self._rows = rows
             self._of_a_node = int(np.bincount(self._nodes, minlength=1).max())
             self._is_of_two_nodes = len(number) == _TWO and len(rows) > _FEW_ROWS
-        self._cells.arrange(rows, metrics)
+        self._smooth.arrange(rows, metrics)
+        self._own.arrange(rows, metrics)
         self._crowd.arrange(_ALL, metrics)
 
     def restart(self) -> None:
         """Nothing of before speaks of now; how much rows scatter is still known."""
-        if self._cells.cells.size:
-            self._of(_Cell.SMOOTH)[:] = 0.0
+        self._smooth.cells = np.zeros_like(self._smooth.cells)
 
     def weigh(
         self, rest: Rest, known: NDArray[np.bool_], floor: Cells, smoothing: Cells,
@@ -125,12 +123,13 @@ class Scatter:
 
         `harmless`: the sign of departures that are nobody's fault, (metric, 1).
         """
-        smooth, holes = self._of(_Cell.SMOOTH), None if known.all() else ~known
-        step = self._limited(rest, floor, smoothing, slots) - smooth
+        holes = None if np.count_nonzero(known) == known.size else ~known
+        step = self._limited(rest, floor, smoothing, slots) - self._smooth.cells
         if holes is not None:
-            step[:, holes] = 0.0
+            np.copyto(step, 0.0, where=holes)
         step /= smoothing
-        smooth += step
+        # What was measured by the array of before goes on to be.
+        smooth = self._smooth.cells = np.add(self._smooth.cells, step)
         size = np.abs(smooth, out=step)
         weight = 1.0 / min(slots + 1, memory_slots)
         measured = size
@@ -139,27 +138,34 @@ class Scatter:
             # which befalls all cards of a node, the others seem to be up.
             measured = np.where((harmless > 0) & (smooth > 0), 0.0, size)
         middle, fold = self._yardstick(smooth, measured, holes, floor, weight)
-        own = self._of(_Cell.OWN) * rest.trust
-        inverse, is_blank = _inverse(np.maximum(fold, own), holes)
-        own *= _OWN_MIDDLE
-        middle = np.maximum(middle, own, out=own)
-        beyond = size
-        if not rest.is_settled:
-            beyond -= rest.doubt
-            np.maximum(beyond, 0.0, out=beyond)
-        nats = np.subtract(beyond, middle, out=middle)
-        nats *= inverse
-        nats += math.log(2)
-        if is_blank is not None:
-            nats[is_blank] = 0.0
-        self._correct(nats, known, slots, 1.0 / memory_slots)
-        deviation = np.multiply(beyond, inverse, out=beyond)
-        return Odd(nats, np.copysign(deviation, smooth, out=deviation))
+        yardstick = Yardstick(smooth, rest, middle, fold, self._own.cells, holes)
+        cells, nats = self._oddness(size, yardstick)
+        seen = max(np.count_nonzero(known) / max(len(known), 1), 1.0)
+        self._correct(cells, nats, seen, slots, 1.0 / memory_slots)
+        return Odd(cells, nats, yardstick)
 
-    def shrinks(self, rest: Cells, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Where the rest of these metrics is less than it lately was, (some metric, row)."""
-        lately = self._of(_Cell.SMOOTH)[min(_STEADY_PACE, self.paces - 1), which]
-        shrinking: NDArray[np.bool_] = np.abs(rest[which]) < _SHRUNK * np.abs(lately)
+    def _oddness(self, size: Cells, yardstick: Yardstick) -> tuple[NDArray[np.intp], Cells]:
+        """Where it is odd enough to be told, and how much so."""
+        beyond, rest, holes = size, yardstick.rest, yardstick.holes
+        if not rest.is_settled:
+            beyond = size - rest.doubt
+            np.maximum(beyond, 0.0, out=beyond)
+        least = min(self.least_nats, _MARKS[0]) - math.log(2)
+        if least > 0:
+            # A row's own scatter only makes it less odd.
+            cells = np.flatnonzero(beyond > yardstick.middle + least * yardstick.fold)
+        else:
+            cells = np.arange(beyond.size)
+        if holes is not None:
+            cells = cells[~holes.ravel()[cells % holes.size]]
+        if not cells.size:
+            return cells, np.zeros(0)
+        return cells, yardstick.nats(beyond, cells)
+
+    def shrinks(self, rest: Cells, cells: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Where the rest is less than it lately was; cells are flat positions in it."""
+        lately = self._smooth.cells[min(_STEADY_PACE, self.paces - 1)].ravel()[cells]
+        shrinking: NDArray[np.bool_] = np.abs(rest.ravel()[cells]) < _SHRUNK * np.abs(lately)
         return shrinking
 
     def learn(
@@ -169,26 +175,23 @@ class Scatter:
 
         `early`: cells of which little is known; None where there are none.
         """
-        own, size = self._of(_Cell.OWN), np.abs(self._of(_Cell.SMOOTH))
+        own, size = self._own.cells, np.abs(self._smooth.cells)
         usual = np.maximum(own, np.maximum(self._all(_Crowd.MIDDLE), _FLOOR_FOLD * floor))
         usual *= _LARGEST_GROWTH
         step = np.minimum(size, usual, out=usual)
         if early is not None:
             # What is not yet taken off is no scatter.
-            np.copyto(step, np.abs(self._of(_Cell.SMOOTH) - rest.untaken), where=early)
+            np.copyto(step, np.abs(self._smooth.cells - rest.untaken), where=early)
         step -= own
         step *= weight
-        own += step
+        step += own
+        self._own.cells = step
 
     def noise(self, floor: Cells) -> Cells:
         """By how much a healthy row's slot may depart, at the quickest pace."""
         crowd = np.maximum(self._all(_Crowd.UPPER)[0], floor)
-        widest: Cells = np.maximum(crowd, self._of(_Cell.OWN)[0])
+        widest: Cells = np.maximum(crowd, self._own.cells[0])
         return 3.0 * widest
-
-    def _of(self, which: _Cell) -> Cells:
-        cells: Cells = self._cells.cells[which * self.paces : (which + 1) * self.paces]
-        return cells
 
     def _all(self, which: _Crowd) -> Cells:
         cells: Cells = self._crowd.cells[which * self.paces : (which + 1) * self.paces]
@@ -242,24 +245,52 @@ class Scatter:
         usual += step
         return usual
 
-    def _correct(self, nats: Cells, known: NDArray[np.bool_], slots: int, weight: float) -> None:
-        """Shrink them where rows are beyond the marks more often than the tail has it."""
-        share = self._both(_Crowd.BEYOND_FIRST)
-        if slots > _FEW_SLOTS and nats.shape[2] > _FEW_ROWS:
-            seen = max(np.count_nonzero(known) / max(len(known), 1), 1.0)
-            # One row of all says nothing about the crowd, nor does one node of a few.
-            beyond = _beyond(nats, self._nodes).reshape(share.shape)
-            believed = beyond / seen - 1.0 / max(seen, 2.0)
-            np.minimum(np.maximum(believed, 0.0, out=believed), 0.5, out=believed)
-            believed -= share
-            believed *= weight
-            share += believed
-        if (share <= _LEAST_SHARES).all():
-            return
-        factors = -np.log(np.maximum(share, _LEAST_SHARES)) / _MARK_COLUMN
-        factor = np.minimum(factors[0], factors[1])
-        # What is no oddness stays as it is.
-        np.multiply(nats, factor, out=nats, where=nats > 0)
+    def _correct(
+        self, cells: NDArray[np.intp], nats: Cells, seen: float, slots: int, weight: float
+    ) -> None:
+        """Shrink them where rows are beyond the marks more often than the tail has it.
+
+        `seen`: how many rows are known of a metric, in the mean.
+        """
+        share, rows = self._crowd.cells[_Crowd.BEYOND_FIRST * self.paces :], len(self._rows)
+        share = share.reshape(len(_MARKS), -1)
+        if slots > _FEW_SLOTS and rows > _FEW_ROWS:
+            share *= 1 - weight
+            if cells.size:
+                # One row of all says nothing about the crowd, nor does one node of a few.
+                believed = self._beyond(cells, nats, share.shape) / seen - 1.0 / max(seen, 2.0)
+                np.minimum(np.maximum(believed, 0.0, out=believed), 0.5, out=believed)
+                believed *= weight
+                share += believed
+        share = share.take(cells // rows, axis=1)
+        if np.count_nonzero(share > _LEAST_SHARES):
+            factors = -np.log(np.maximum(share, _LEAST_SHARES)) / _MARK_COLUMN
+            # What is no oddness stays as it is.
+            np.multiply(nats, np.minimum(*factors), out=nats, where=nats > 0)
+
+    def _beyond(
+        self, cells: NDArray[np.intp], nats: Cells, shape: tuple[int, ...]
+    ) -> NDArray[np.intp]:
+        """How many cells are beyond each mark, by line; of a node that has more than all others,
+        one."""
+        found = np.zeros(shape, np.intp)
+        for at, mark in enumerate(_MARKS):
+            beyond = cells[nats > mark]
+            if beyond.size:
+                found[at] = self._by_line(beyond, shape[1])
+        return found
+
+    def _by_line(self, cells: NDArray[np.intp], lines: int) -> NDArray[np.intp]:
+        """How many of the cells each line has, where the node with most of them counts once."""
+        rows = len(self._rows)
+        if rows > _FEW_NODES_ROWS:
+            return np.bincount(cells // rows, minlength=lines)
+        width = int(self._nodes[-1]) + 1
+        of_node = cells // rows * width + self._nodes[cells % rows]
+        counts = np.bincount(of_node, minlength=lines * width).reshape(lines, width)
+        most = counts.max(axis=1)
+        found: NDArray[np.intp] = counts.sum(axis=1) - most + np.minimum(most, 1)
+        return found
 
     def _both(self, first: _Crowd) -> Cells:
         """This and the next, (which, pace, metric, 1)."""
@@ -268,48 +299,6 @@ class Scatter:
 
 
 _ALL = ("all",)
-
-
-def _inverse(
-    fold: Cells, holes: NDArray[np.bool_] | None
-) -> tuple[Cells, NDArray[np.bool_] | None]:
-    """1 / fold, in the same memory; where nothing is known or there is no scale it is zero, and
-    that is told as well."""
-    if holes is None and fold.min(initial=1.0) > 0:
-        return np.divide(1.0, fold, out=fold), None
-    has_scale = fold > 0
-    if holes is not None:
-        has_scale[:, holes] = False
-    np.divide(1.0, fold, out=fold, where=has_scale)
-    is_blank = ~has_scale
-    fold[is_blank] = 0.0
-    return fold, is_blank
-
-
-def _beyond(nats: Cells, nodes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """How many rows are beyond each mark, by line; of a node that has more than all others, one."""
-    flat, rows = nats.ravel(), max(nats.shape[2], 1)
-    first = np.flatnonzero(flat > _MARKS[0])
-    second = first[flat[first] > _MARKS[1]]
-    lines = flat.size // rows
-    if rows > _FEW_NODES_ROWS:
-        counts = [np.bincount(one // rows, minlength=lines) for one in (first, second)]
-        return np.concatenate(counts)
-    return np.concatenate([_by_node(one, rows, lines, nodes) for one in (first, second)])
-
-
-def _by_node(
-    cells: NDArray[np.intp], rows: int, lines: int, nodes: NDArray[np.intp]
-) -> NDArray[np.intp]:
-    """How many of the cells each line has, where the node with most of them counts once."""
-    if not cells.size:
-        return np.zeros(lines, np.intp)
-    width = int(nodes.max(initial=0)) + 1
-    of_node = np.bincount(cells // rows * width + nodes[cells % rows], minlength=lines * width)
-    counts = of_node.reshape(lines, width)
-    most = counts.max(axis=1)
-    found: NDArray[np.intp] = counts.sum(axis=1) - most + np.minimum(most, 1)
-    return found
 
 
 def _spread_of_others(smooth: Cells, holes: NDArray[np.bool_] | None) -> Cells:

@@ -85,20 +85,24 @@ class Steady:
         limit = self._limit(size)
         trust = self._trust(trust_slots)
         forgiven = _within(steady, limit)
-        untaken = 0.0 if isinstance(trust, float) else forgiven * (1 - trust)
-        forgiven *= trust
+        untaken: Cells | float = 0.0
+        if not isinstance(trust, float):
+            untaken = forgiven * (1 - trust)
+            forgiven *= trust
         # While the whole job pauses, differences are as much smaller as its level is.
         share = np.abs(level)
         share /= np.where(size > 0, size, 1.0)
         np.minimum(share, 1.0, out=share)
-        np.multiply(forgiven, share, out=forgiven, where=linear)
-        difference = values - level
-        if not known.all():
-            difference[~known] = 0.0
+        np.copyto(share, 1.0, where=~linear)
+        forgiven *= share
+        difference = np.subtract(values, level, out=share)
+        if np.count_nonzero(known) < known.size:
+            np.copyto(difference, 0.0, where=~known)
         # Only ever taken off: who is like its peers has not departed, whatever it was before.
         taken = np.maximum(forgiven, np.minimum(difference, 0.0), out=forgiven)
         np.minimum(taken, np.maximum(difference, 0.0), out=taken)
-        rest = self._moved(values, np.subtract(difference, taken, out=taken), known)
+        rest = np.subtract(difference, taken, out=taken)
+        self._hold(values, rest, known)
         doubt = 0.0 if isinstance(trust, float) else (1 - trust) * limit
         return Rest(rest, difference, doubt, trust, limit, untaken)
 
@@ -130,25 +134,30 @@ class Steady:
         return self.memory[_Field.SEEN] < trust_slots
 
     def _trust(self, trust_slots: float) -> Cells | float:
-        trust = self.memory[_Field.SEEN] / trust_slots
-        return 1.0 if trust.min(initial=1.0) >= 1 else np.minimum(trust, 1.0, out=trust)
+        seen = self.memory[_Field.SEEN]
+        if seen.min(initial=trust_slots) >= trust_slots:
+            return 1.0
+        return np.minimum(seen / trust_slots, 1.0)
 
     def _limit(self, size: Cells) -> Cells:
         rows = sample(self.memory[_Field.STEADY])
         usual = median_over_time(np.abs(rows))[:, None]
         return np.maximum(_FORGIVEN_SHARE * size, _FORGIVEN_SPREADS * usual)
 
-    def _moved(self, values: Cells, rest: Cells, known: NDArray[np.bool_]) -> Cells:
-        """The rest; while a value stands still, at most the one with which it came."""
+    def _hold(self, values: Cells, rest: Cells, known: NDArray[np.bool_]) -> None:
+        """While a value stands still, leave at most the rest with which it came."""
         last, came = self.memory[_Field.LAST], self.memory[_Field.CAME]
         met = self.memory[_Field.MET]
         changed = values != last
-        changed |= met == 0
+        if np.count_nonzero(met) < met.size:
+            changed |= met == 0
+            np.copyto(met, 1.0, where=known)
         changed &= known
         np.copyto(came, rest, where=changed)
         np.copyto(last, values, where=known)
-        np.copyto(met, 1.0, where=known)
-        return rest if changed.all() else _held(rest, came)
+        held = np.flatnonzero(rest != came)
+        if held.size:
+            rest.ravel()[held] = _held(rest.ravel()[held], came.ravel()[held])
 
 
 _ENOUGH_ROWS = 64
