@@ -27,8 +27,8 @@ _EVENTS = st.builds(
     Event,
     timestamp=st.builds(_moment, st.integers(0, 10**16), st.integers(-12, 12)),
     kind=st.sampled_from(EventKind),
-    job=st.text().map(JobName),
-    node=st.none() | st.text().map(NodeName),
+    job=st.text(min_size=1).map(JobName),
+    node=st.none() | st.text(min_size=1).map(NodeName),
     gpu=st.none() | st.integers(),
     rank=st.none() | st.integers(),
     generation=st.none() | st.integers(),
@@ -72,6 +72,12 @@ def test_a_field_of_another_type_is_refused_and_named(field: str, value: object)
 def test_text_is_no_number_and_a_number_no_text(field: str, value: object) -> None:
     with pytest.raises(ContractError, match=f"{field} is"):
         Event.from_json(line(**{field: value}))
+
+
+@pytest.mark.parametrize("field", ["node", "job"])
+def test_a_name_is_not_empty(field: str) -> None:
+    with pytest.raises(ContractError, match=f"{field} is empty"):
+        Event.from_json(line(**{field: ""}))
 
 
 @pytest.mark.parametrize("field", ["timestamp", "kind", "job"])

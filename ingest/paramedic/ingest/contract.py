@@ -228,7 +228,7 @@ class Event:
             return cls(
                 timestamp=parse_time(fields.pop("timestamp")),
                 kind=EventKind(fields.pop("kind")),
-                job=JobName(named(fields.pop("job"), "job", str)),
+                job=JobName(_not_empty(named(fields.pop("job"), "job", str), "job")),
                 details={key: v for key, v in fields.items() if isinstance(v, _DETAIL)},
                 **common,
             )
@@ -249,7 +249,13 @@ _DETAIL = (str, int, float, bool, type(None))
 
 def _take(fields: dict[str, Any], name: str, kind: type) -> Any:
     value = fields.pop(name, None)
-    return None if value is None else named(value, name, kind)
+    return None if value is None else _not_empty(named(value, name, kind), name)
+
+
+def _not_empty(value: Any, name: str) -> Any:
+    if value == "":
+        raise ValueError(f"{name} is empty")
+    return value
 
 
 def named(value: Any, name: str, *kinds: type) -> Any:

@@ -57,4 +57,9 @@ def remedy_for(error: OSError, otherwise: str) -> str:
     >>> remedy_for(OSError(errno.EACCES, ""), "name another file")
     'name another file'
     """
-    return f"make room, or {otherwise}" if error.errno in _FULL else otherwise
+    return f"make room, or {otherwise}" if is_full(error) else otherwise
+
+
+def is_full(error: OSError) -> bool:
+    """Whether there is no room: something smaller may still be written."""
+    return error.errno in _FULL

@@ -7,7 +7,7 @@ import json
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -185,6 +185,34 @@ def test_a_table_and_what_was_remarkable_go_to_standard_error(slow: Path) -> Non
     assert heading.split() == ["detected", "at", "status", "fault", "where", "summary"]
     assert row.split()[1:5] == ["firing", "P1", "straggler", node_name(2)]
     assert summary.startswith("paramedic: 1 verdict in 100 s of synthetic; replayed in 0.0 s, ")
+
+
+def test_names_in_a_table_steer_no_terminal(tmp_path: Path) -> None:
+    evil = NodeName("a\x1b[31m\nb")
+    folder = tmp_path / "r"
+    nodes = tuple(NodeRoles(NodeName(f"n{at}") if at else evil, 0) for at in range(4))
+    with RecordingWriter(folder, JobDescription(JOB, 1.0, nodes)) as writer:
+        for batch in Scene(ranks=4, seconds=100, slow={0: 2.0}, slow_from=40).batches():
+            named = (
+                replace(
+                    table, nodes=tuple(evil if one == node_name(0) else one for one in table.nodes)
+                )
+                for table in batch.tables
+            )
+            writer.append(replace(batch, tables=tuple(named)))
+    err = io.StringIO()
+    replay(ReplayRequest(folder, as_table=True), Settings(), io.StringIO(), err, Watch().time())
+    assert "\x1b" not in err.getvalue()
+    assert r"rank 0 on a\x1b[31m\nb computes" in err.getvalue()
+
+
+def test_verdicts_are_counted_and_not_their_changes(slow: Path) -> None:
+    finished = job_state("finished", 200)
+    with (slow / "events.jsonl").open("a") as lines:
+        lines.write(finished.to_json().decode() + "\n")
+    err = io.StringIO()
+    replay(ReplayRequest(slow), Settings(), io.StringIO(), err, Watch().time())
+    assert "paramedic: 1 verdict (2 lines) in " in err.getvalue()
 
 
 def test_progress_is_told_now_and_then(slow: Path) -> None:

@@ -193,7 +193,7 @@ def test_a_process_logs_to_its_file_or_to_standard_error(tmp_path: Path, to_file
         "from pathlib import Path\n"
         "from paramedic.api.wiring.telling import log_to\n"
         "log_to(Path(sys.argv[1]) if sys.argv[1:] else None)\n"
-        "logging.info('begun'); logging.debug('detail')\n"
+        "logging.info('begun'); logging.debug('detail'); logging.info('of %s', 'a\\n\\x1b')\n"
     )
     arguments = [str(path)] if to_file else []
     done = subprocess.run(
@@ -201,8 +201,9 @@ def test_a_process_logs_to_its_file_or_to_standard_error(tmp_path: Path, to_file
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     logged = path.read_text() if to_file else done.stderr
-    assert logged.endswith(" INFO begun\n")
-    assert logged.count("\n") == 1
+    begun, of_a_name = logged.splitlines()
+    assert begun.endswith(" INFO begun")
+    assert of_a_name.endswith(r" INFO of a\n\x1b")
     assert path.exists() is to_file
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from paramedic.api.wiring.errors import OutputError
-from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.telling import say, tell, tell_lines
 
 
 def test_what_is_told_arrives() -> None:
@@ -22,6 +22,17 @@ def test_lines_of_ours_are_told_from_the_jobs() -> None:
     out = io.StringIO()
     say(out, "ready", "go")
     assert out.getvalue() == "paramedic: ready\nparamedic: go\n"
+
+
+def test_whatever_name_a_line_quotes_it_is_one_line_and_steers_no_terminal() -> None:
+    out = io.StringIO()
+    say(out, "no telemetry of \x1b[2J\x07evil\nparamedic: all is well")
+    tell_lines(out, ["13 % more, 2 × as fast — 40 °C", "right\u202eleft"])
+    assert out.getvalue().splitlines() == [
+        r"paramedic: no telemetry of \x1b[2J\x07evil\nparamedic: all is well",
+        "13 % more, 2 × as fast — 40 °C",
+        r"right\u202eleft",
+    ]
 
 
 def test_a_reader_that_has_left_is_no_reason_to_fail() -> None:

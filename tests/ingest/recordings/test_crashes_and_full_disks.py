@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import errno
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ingest.recordings.recorded import (
@@ -17,7 +20,7 @@ from ingest.recordings.recorded import (
     moments_of,
     said,
 )
-from paramedic.ingest.contract import Entity, Event
+from paramedic.ingest.contract import Entity, Event, TelemetryBatch
 from paramedic.ingest.recordings.errors import RecordingWriteError
 from paramedic.ingest.recordings.joining import write_whole
 from paramedic.ingest.recordings.portrait import Portrait
@@ -28,14 +31,17 @@ from paramedic.ingest.recordings.writing import RecordingWriter
 
 
 class Disk:
-    """A disk that can be filled and emptied, or that has room for small tables alone."""
+    """A disk that can be filled and emptied, has room for small tables alone, or for some rows."""
 
-    def __init__(self, most_rows: int = 10**9) -> None:
+    def __init__(self, most_rows: int = 10**9, room_for_rows: int = 10**9) -> None:
         self.is_full = False
         self._most_rows = most_rows
+        self._room_for_rows = room_for_rows
 
     def write(self, table: pa.Table, path: Path) -> None:
-        if self.is_full or table.num_rows > self._most_rows:
+        held = sum(pq.read_metadata(part).num_rows for part in path.parent.glob("*.parquet"))
+        is_room = held + table.num_rows <= self._room_for_rows
+        if self.is_full or not is_room or table.num_rows > self._most_rows:
             raise OSError(errno.ENOSPC, "No space left on device")
         write_whole(table, path)
 
@@ -142,21 +148,67 @@ def test_the_oldest_rows_are_given_up_and_counted_when_the_disk_stays_full(tmp_p
     assert seconds_of(tmp_path / "r") == list(range(writer.lost, 20))
 
 
-def test_what_still_waits_at_the_end_is_lost_and_a_small_table_is_written_all_the_same(
+def crowded(second: int) -> TelemetryBatch:
+    """Three cards and one rank."""
+    cards = batch(second, dict.fromkeys("abc", 1.0), "gpu_power_watts", Entity.GPU)
+    return replace(
+        cards, tables=cards.tables + batch(second, {"a": 1.0}, "loss", Entity.RANK).tables
+    )
+
+
+def test_what_still_waits_at_the_end_is_lost_and_nobody_seems_to_have_fallen_silent(
     tmp_path: Path,
 ) -> None:
+    """A rank's table alone would fit, and its cards would seem to have vanished."""
     lines = list[str]()
     recorder = Recorder(tmp_path / "r", portrait(), lines.append, Disk(most_rows=2).write)
     for second in range(2):
-        crowd = dict.fromkeys("abc", 1.0)
-        recorder.telemetry(batch(second, crowd, "gpu_power_watts", Entity.GPU), START + 1.0)
-        recorder.telemetry(batch(second, {"a": 1.0}, "loss", Entity.RANK), START + 1.0)
+        recorder.telemetry(crowded(second), START + 1.0)
     recorder.close()
     recorder.close()
     status = status_of([recorder])
-    assert (status.rows, status.lost, status.waiting) == (2, 6, 0)
-    assert open_recording(tmp_path / "r").rows == 2
-    assert lines[1] == f"{tmp_path}/r: 6 rows and events could not be written"
+    assert (status.rows, status.lost, status.waiting) == (0, 8, 0)
+    assert not list((tmp_path / "r/parts").iterdir())
+    assert lines[1] == f"{tmp_path}/r: 8 rows and events could not be written"
+
+
+@pytest.mark.parametrize("room", [1, 3, 8, 12])
+def test_of_what_does_not_fit_the_oldest_seconds_that_do_are_written(
+    tmp_path: Path, room: int
+) -> None:
+    disk = Disk(room_for_rows=4 * room + 3)
+    writer = RecordingWriter(tmp_path / "r", portrait().description(), 1000, disk.write)
+    for second in range(13):
+        writer.append(crowded(second))
+    with pytest.raises(RecordingWriteError, match="No space left"):
+        writer.close()
+    told = [
+        (one.second - START, {table.entity for table in one.tables})
+        for one in batches_of(tmp_path / "r")
+    ]
+    assert told == [(second, {Entity.GPU, Entity.RANK}) for second in range(room)]
+    assert (writer.rows, writer.waiting) == (4 * room, 4 * (13 - room))
+
+
+def test_of_a_disk_that_stays_full_all_entities_lose_the_same_seconds(tmp_path: Path) -> None:
+    disk = Disk()
+    writer = RecordingWriter(tmp_path / "r", portrait().description(), 6, disk.write)
+    disk.is_full = True
+    for second in range(20):
+        with suppress(RecordingWriteError):
+            writer.append(crowded(second))
+    disk.is_full = False
+    writer.close()
+    kept = {
+        entity: [
+            one.second - START
+            for one in batches_of(tmp_path / "r")
+            if entity in {table.entity for table in one.tables}
+        ]
+        for entity in (Entity.GPU, Entity.RANK)
+    }
+    assert kept[Entity.GPU] == kept[Entity.RANK] == list(range(writer.lost // 4, 20))
+    assert writer.lost > 0
 
 
 def test_events_that_a_full_disk_refused_are_whole_lines_later(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from ingest.recordings.recorded import (
     write_rows,
     write_table,
 )
+from paramedic.ingest.recordings.columns_of_file import unreadable
 from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.reading import open_recording
 
@@ -65,6 +67,10 @@ def having(**columns: object) -> Break:
         (
             having(timestamp=[1767225600.0, 1767225601.0]),
             "R/gpu.parquet: column timestamp is double, it must be a datetime in UTC",
+        ),
+        (
+            having(node=["a", ""]),
+            "R/gpu.parquet: column node, row 1 (counted from 0): an empty name: name the node",
         ),
         (having(node=[1, 2]), "R/gpu.parquet: column node is int64, it must be a string"),
         (having(gpu=["0", "1"]), "R/gpu.parquet: column gpu is string, it must be a whole number"),
@@ -188,6 +194,16 @@ def test_a_damaged_key_is_refused_because_no_row_can_be_used(tmp_path: Path, col
     assert re.match(
         rf"R/gpu\.parquet: column {column} is damaged in row group 0 \(", told(tmp_path)
     )
+
+
+def test_bytes_that_the_system_does_not_give_are_not_said_to_be_damaged() -> None:
+    denied = unreadable("R/gpu.parquet", PermissionError(errno.EACCES, "Failed to open local file"))
+    assert str(denied) == (
+        "R/gpu.parquet cannot be read: Permission denied: see that you may read it, or move it away"
+        " to do without it"
+    )
+    broken = unreadable("R/gpu.parquet", OSError("Couldn't deserialize thrift: TProtocolException"))
+    assert "is no Parquet file, or a part of one (Couldn't deserialize thrift" in str(broken)
 
 
 def test_a_file_that_was_cut_off_is_refused(tmp_path: Path) -> None:

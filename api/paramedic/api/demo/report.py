@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from paramedic.api.demo.summary import Summary
-from paramedic.api.wiring.telling import tell
+from paramedic.api.wiring.telling import tell, tell_lines
 
 _NOTHING = "–"
 _ROWS: dict[str, tuple[str, Callable[[Any], str]]] = {
@@ -50,4 +50,4 @@ def write_table(summary: Summary, reasons: Sequence[str], out: TextIO) -> None:
 def write_reasons(reasons: Sequence[str], out: TextIO) -> None:
     """What did not hold, a line each; one line when everything did."""
     lines = [f"did not hold: {reason}" for reason in reasons] or ["everything held"]
-    tell(out, "".join(f"{line}\n" for line in lines))
+    tell_lines(out, lines)

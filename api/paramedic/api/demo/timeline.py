@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paramedic.api.demo.observations import Observed
 from paramedic.api.wiring.narration import Line, narrate
+from paramedic.api.wiring.telling import legible
 from paramedic.ingest.contract import TelemetryBatch
 
 
@@ -19,4 +20,4 @@ def format_line(line: Line, seconds: float | None) -> str:
     ' +0.31 s  verdict    rank 2 is gone'
     """
     when = "" if seconds is None else f"{seconds:+.2f} s"
-    return f"{when:>8}  {line.theme.value:<9}  {line.text}"
+    return legible(f"{when:>8}  {line.theme.value:<9}  {line.text}")

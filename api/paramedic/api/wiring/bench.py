@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.bench_progress import open_bar
 from paramedic.api.wiring.errors import InputError
-from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.telling import say, tell, tell_lines
 from paramedic.ingest.drafts import reason_of, remedy_for, write_text
 from paramedic.ingest.folder_lock import alone_in
 
@@ -55,7 +55,7 @@ def bench_detection(request: BenchRequest, as_json: bool, stdout: TextIO, stderr
     if as_json:
         tell(stdout, json.dumps(report.to_json()) + "\n")
     else:
-        tell(stderr, _text(report))
+        tell_lines(stderr, _table(report))
     say(stderr, *_broken(report), f"results are in {request.out}")
     return 0 if report.holds else _DOES_NOT_HOLD
 
@@ -118,7 +118,8 @@ def _keep(folder: Path, report: Report) -> None:
     """Beside the results. Raises InputError when that cannot be done."""
     from paramedic.diagnosis.benchmark.ledger import REPORT_FILES
 
-    texts = (json.dumps(report.to_json(), indent=1) + "\n", _text(report))
+    table = "".join(f"{line}\n" for line in _table(report))
+    texts = (json.dumps(report.to_json(), indent=1) + "\n", table)
     try:
         for name, text in zip(REPORT_FILES, texts, strict=True):
             write_text(folder / name, text)
@@ -129,10 +130,10 @@ def _keep(folder: Path, report: Report) -> None:
         ) from error
 
 
-def _text(report: Report) -> str:
+def _table(report: Report) -> Iterable[str]:
     from paramedic.diagnosis.benchmark.table import lines_of
 
-    return "".join(f"{line}\n" for line in lines_of(report))
+    return lines_of(report)
 
 
 def _broken(report: Report) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.bench_progress import open_bar
 from paramedic.api.wiring.errors import InputError
-from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.telling import say, tell, tell_lines
 from paramedic.ingest.folder_lock import alone_in
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _report(request: SoakRequest, stderr: TextIO) -> SoakReport:
         _soak(source, ledger, request.workers, stderr)
     finally:  # what an hour of it has shown is worth telling, too
         report = soak_report(ledger, request.job_hours)
-        tell(stderr, "".join(f"{line}\n" for line in report.lines()))
+        tell_lines(stderr, report.lines())
     return report
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.bench_progress import open_bar
 from paramedic.api.wiring.errors import InputError
-from paramedic.api.wiring.telling import tell
+from paramedic.api.wiring.telling import tell, tell_lines
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.benchmark.verdicts.trials import Trial, Tried
@@ -43,7 +43,7 @@ def bench_verdicts(request: TrialRequest, as_json: bool, stdout: TextIO, stderr:
     if as_json:
         tell(stdout, "".join(json.dumps(_fields(one)) + "\n" for one in tried))
     else:
-        tell(stderr, "".join(f"{line}\n" for line in table_of(tried)))
+        tell_lines(stderr, table_of(tried))
     return 0
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from urllib.parse import urlsplit
 
 from paramedic.api.wiring.errors import InputError
-from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.telling import say, tell, tell_lines
 from paramedic.ingest.cleaning.cleaner import TelemetryCleaner
 from paramedic.ingest.cleaning.explaining import CleanSample
 from paramedic.ingest.contract import NodeName, format_time
@@ -62,7 +62,7 @@ def decode(request: DecodeRequest, as_table: bool, stdout: TextIO, stderr: TextI
     if any(line.get("node", "") is None for line in lines):
         say(stderr, "no_node: nothing tells whose some of this is: name the host with --node")
     if as_table:
-        tell(stderr, "".join(_table(lines, summary)))
+        tell_lines(stderr, _table(lines, summary))
     else:
         tell(stdout, "".join(f"{json.dumps(line)}\n" for line in [*lines, summary]))
     return 0
@@ -215,9 +215,9 @@ def _table(lines: list[Line], summary: Line) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(_HEADINGS, *rows, strict=True)]
     for row in (_HEADINGS, *rows):
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip() + "\n"
+        yield "  ".join(cells).rstrip()
     for title, said in summary.items():
-        yield f"{title}: {json.dumps(said)}\n"
+        yield f"{title}: {json.dumps(said)}"
 
 
 def _event_row(line: Line) -> tuple[str, ...]:

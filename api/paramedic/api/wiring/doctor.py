@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.errors import InputError
 from paramedic.api.wiring.stopping import stop_on_signals
-from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.telling import say, tell, tell_lines
 from paramedic.ingest.agent.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _told(report: Report, as_json: bool, stdout: TextIO, stderr: TextIO) -> int:
     if as_json:
         tell(stdout, json.dumps(report.to_dict()) + "\n")
     else:
-        tell(stderr, "".join(f"{line}\n" for line in lines_of(report)))
+        tell_lines(stderr, lines_of(report))
     return 0 if report.holds else _DOES_NOT_HOLD
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.models import found_model
-from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.telling import say, tell, tell_lines
 from paramedic.api.wiring.wording import counted
 from paramedic.ingest.contract import Entity
 from paramedic.ingest.doctor.checks import Check, Level, Report
@@ -64,7 +64,7 @@ def look_at_drift(request: DriftRequest, as_json: bool, stdout: TextIO, stderr: 
     if as_json:
         tell(stdout, json.dumps(report.to_dict()) + "\n")
     else:
-        tell(stderr, "".join(f"{line}\n" for line in lines_of(report, _headline(drift))))
+        tell_lines(stderr, lines_of(report, _headline(drift)))
     return 0
 
 

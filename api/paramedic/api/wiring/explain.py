@@ -15,7 +15,7 @@ from paramedic.api.wiring.explain_figure import draw_figure, require_place
 from paramedic.api.wiring.explain_telemetry import Excerpt, telemetry_of
 from paramedic.api.wiring.explain_verdicts import apart_from, ids_of, life_in_file, verdict_at
 from paramedic.api.wiring.replay import SYSTEM_TIME, detector_of, judged, played
-from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.telling import say, tell, tell_lines
 from paramedic.diagnosis.contract import Status
 from paramedic.diagnosis.explanation.considering import considered
 from paramedic.diagnosis.explanation.explained import Explanation, standings_to_list
@@ -126,7 +126,7 @@ def explain_node(
         tell(stdout, json.dumps(fields) + "\n")
     else:
         lines = lines_of_node(node, at, still_open, standings)
-        tell(stderr, "".join(f"{line}\n" for line in lines))
+        tell_lines(stderr, lines)
     return 0
 
 
@@ -203,5 +203,5 @@ def _show(explanation: Explanation, request: ExplainRequest, stdout: TextIO, std
     if request.as_json:
         tell(stdout, json.dumps(explanation.to_dict()) + "\n")
     else:
-        tell(stderr, "".join(f"{line}\n" for line in lines_of_verdict(explanation)))
+        tell_lines(stderr, lines_of_verdict(explanation))
     return 0

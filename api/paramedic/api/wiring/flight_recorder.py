@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.errors import InputError
-from paramedic.api.wiring.telling import tell
+from paramedic.api.wiring.telling import tell, tell_lines
 from paramedic.api.wiring.wording import counted
 from paramedic.diagnosis.flight_recorder.errors import FlightRecorderError
 from paramedic.diagnosis.flight_recorder.events import events_of_dumps
@@ -36,7 +36,7 @@ def explain_dumps(folder: Path, stdout: TextIO, stderr: TextIO, *, as_json: bool
         tell(stdout, json.dumps({"dumps": len(dumps), "ranks": ranks}) + "\n")
         return 0
     lines = [one.words() for one in found] or ["nobody holds the others up"]
-    tell(stderr, "".join(f"{line}\n" for line in (*lines, f"({counted(len(dumps), 'dump')})")))
+    tell_lines(stderr, (*lines, f"({counted(len(dumps), 'dump')})"))
     return 0
 
 

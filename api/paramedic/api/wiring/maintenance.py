@@ -10,12 +10,12 @@ from typing import Any, TextIO
 from urllib.parse import quote, urlsplit
 
 from paramedic.api.wiring.errors import InputError
-from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.telling import say, tell, tell_lines
 from paramedic.ingest.contract import format_time
 
 _TIMEOUT_SECONDS = 10.0
 _MOST_BYTES = 1 << 24
-_COLUMNS = "{:<20}  {:<7}  {:<20}  {:<20}  {:<24}  {}\n"
+_COLUMNS = "{:<20}  {:<7}  {:<20}  {:<20}  {:<24}  {}"
 _HEADINGS = ("id", "", "begins", "ends", "of", "reason")
 
 
@@ -46,9 +46,7 @@ def maintenance(call: MaintenanceCall, stdout: TextIO, stderr: TextIO) -> int:
     if not found:
         say(stderr, "no maintenance is planned, and none lasts")
         return 0
-    tell(stderr, _COLUMNS.format(*_HEADINGS))
-    for one in found:
-        tell(stderr, _row(one))
+    tell_lines(stderr, (_COLUMNS.format(*_HEADINGS), *map(_row, found)))
     return 0
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.errors import InputError
 from paramedic.api.wiring.models_table import lines_of_list, lines_of_model
-from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.telling import say, tell, tell_lines
 from paramedic.api.wiring.wording import counted
 from paramedic.ingest.contract import format_time
 from paramedic.models.contract import ModelError
@@ -124,7 +124,7 @@ def _list(registry: Registry, as_json: bool, stdout: TextIO, stderr: TextIO) -> 
     if as_json:
         tell(stdout, json.dumps({"production": record.production, "models": rows}) + "\n")
     else:
-        tell(stderr, "".join(f"{line}\n" for line in lines_of_list(rows, registry.root)))
+        tell_lines(stderr, lines_of_list(rows, registry.root))
     return 0
 
 
@@ -153,10 +153,7 @@ def _show(
     if as_json:
         tell(stdout, json.dumps(asdict(manifest)) + "\n")
     else:
-        tell(
-            stderr,
-            "".join(f"{line}\n" for line in lines_of_model(manifest, is_whole=request.is_whole)),
-        )
+        tell_lines(stderr, lines_of_model(manifest, is_whole=request.is_whole))
     return 0
 
 

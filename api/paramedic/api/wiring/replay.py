@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from paramedic.api.wiring.flight_recorder import dumps_as_moments, merged
-from paramedic.api.wiring.telling import say, tell
+from paramedic.api.wiring.telling import say, tell, tell_lines
 from paramedic.api.wiring.translation import diagnose_config
 from paramedic.api.wiring.wording import counted
 from paramedic.diagnosis.explanation.judgeable import Judgeable
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.detector import JobDetector
 
 _TELL_EVERY_SECONDS = 2.0
-_COLUMNS = "{:<20}  {:<8}  {:<2}  {:<20}  {:<16}  {}\n"
+_COLUMNS = "{:<20}  {:<8}  {:<2}  {:<20}  {:<16}  {}"
 _HEADINGS = ("detected at", "status", "", "fault", "where", "summary")
 
 
@@ -71,13 +72,13 @@ def replay(
         recording = opening.result()
     detector = detector_of(recording, settings)
     show = _as_table(stderr) if request.as_table else lambda one: tell(stdout, _as_line(one))
-    begun, verdicts = clock.clock(), 0
+    begun, verdicts = clock.clock(), Counter[str]()
     given = dumps_as_moments(request.flight_recorder, recording)
     seen = Judgeable(shipped_catalogue().metrics, _settle_seconds(settings))
     moments = looked_at(played(recording, request.speed, stderr, clock, given), seen)
     for verdict in judged(detector, moments):
         show(verdict)
-        verdicts += 1
+        verdicts[verdict.id] += 1
     taken = clock.clock() - begun
     say(stderr, _summary(recording, verdicts, taken))
     if not verdicts and (why := seen.why_nothing(detector.rows_late)):
@@ -155,8 +156,8 @@ def _as_line(verdict: Verdict) -> str:
 
 
 def _as_table(stderr: TextIO) -> Callable[[Verdict], None]:
-    tell(stderr, _COLUMNS.format(*_HEADINGS))
-    return lambda one: tell(stderr, _as_row(one))
+    tell_lines(stderr, [_COLUMNS.format(*_HEADINGS)])
+    return lambda one: tell_lines(stderr, [_as_row(one)])
 
 
 def _as_row(verdict: Verdict) -> str:
@@ -171,11 +172,14 @@ def _as_row(verdict: Verdict) -> str:
     )
 
 
-def _summary(recording: Recording, verdicts: int, taken_seconds: float) -> str:
-    seconds = len(recording.seconds)
+def _summary(recording: Recording, verdicts: Counter[str], taken_seconds: float) -> str:
+    """`verdicts`: how often each was told: when it fired, and with each change."""
+    seconds, lines = len(recording.seconds), verdicts.total()
+    told = counted(len(verdicts), "verdict")
+    told += f" ({lines} lines)" if lines > len(verdicts) else ""
     repeats = recording.repeated_rows
     repeated = f", {counted(repeats, 'row')} repeated others (the last holds)" if repeats else ""
     return (
-        f"{counted(verdicts, 'verdict')} in {seconds} s of {recording.job.job}{repeated}; replayed"
-        f" in {taken_seconds:.1f} s, {seconds / max(taken_seconds, 1e-3):.0f} × as fast as it was"
+        f"{told} in {seconds} s of {recording.job.job}{repeated}; replayed in"
+        f" {taken_seconds:.1f} s, {seconds / max(taken_seconds, 1e-3):.0f} × as fast as it was"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
@@ -11,15 +12,42 @@ from paramedic.api.wiring.errors import OutputError
 
 
 def say(stream: TextIO, *lines: str) -> None:
-    """Write lines of ours, so that they can be told from the job's own."""
-    tell(stream, "".join(f"paramedic: {line}\n" for line in lines))
+    """Write lines of ours, so that they can be told from the job's own, and from a table."""
+    tell_lines(stream, (f"paramedic: {line}" for line in lines))
+
+
+def tell_lines(stream: TextIO, lines: Iterable[str]) -> None:
+    """Write lines for people: whatever name one quotes, it is one line and steers no terminal."""
+    tell(stream, "".join(f"{legible(line)}\n" for line in lines))
+
+
+def legible(line: str) -> str:
+    """The line with what cannot be seen written as Python writes it.
+
+    >>> legible("a node \x1b[2J\\n"), legible("13 % more, 2 × as fast")
+    ('a node \\x1b[2J\\n', '13 % more, 2 × as fast')
+    """
+    if line.isprintable():
+        return line
+    return "".join(one if one.isprintable() else _as_written(one) for one in line)
+
+
+def _as_written(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+class _LegibleLines(logging.Formatter):
+    """A message is one line, whatever name it quotes."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (logging's own name)
+        return legible(super().formatMessage(record))
 
 
 def log_to(path: Path | None = None) -> None:
     """Have this process log to a file; without one to standard error, which a service's log is."""
-    logging.basicConfig(
-        filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
-    )
+    handler = logging.StreamHandler() if path is None else logging.FileHandler(path)
+    handler.setFormatter(_LegibleLines("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 
 def tell(stream: TextIO, text: str) -> None:

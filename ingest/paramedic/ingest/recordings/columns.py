@@ -17,7 +17,6 @@ from paramedic.ingest.recordings.layout import (
     GENERATION,
     INDEX_COLUMN,
     NODE,
-    ROWS_A_GROUP,
     TIMESTAMP,
     holding,
     part_file,
@@ -25,8 +24,6 @@ from paramedic.ingest.recordings.layout import (
     whole_file,
 )
 
-_GROUPS_KEPT = 4
-"""So many times the rows of a part wait while the disk is full; then the oldest are lost."""
 _TIME = pa.timestamp("us", tz="UTC")
 _MICROSECONDS = 1_000_000
 
@@ -35,6 +32,8 @@ WritePart = Callable[[pa.Table, Path], None]
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
+    number: int
+    """Of the batch, in the order in which they came."""
     second: int
     generation: int
     table: Table
@@ -42,56 +41,51 @@ class _Rows:
 
 
 class EntityFile:
-    """Collects rows and writes them as parts. What could not be written is tried again."""
+    """Collects rows and writes them as parts. What could not be written is held on to."""
 
-    def __init__(
-        self,
-        folder: Path,
-        entity: Entity,
-        rows_a_group: int = ROWS_A_GROUP,
-        write: WritePart = write_whole,
-    ) -> None:
-        """`rows_a_group`: how many rows are held before they are written."""
+    def __init__(self, folder: Path, entity: Entity, write: WritePart = write_whole) -> None:
         self._folder = folder
         self._entity = entity
-        self._rows_a_group = rows_a_group
         self._write_part = write
         self._rows: list[_Rows] = []
         self.held = 0
         """Rows that are not written yet."""
-        self._due_at = rows_a_group
         self._parts = 0
         self.rows = 0
         """Rows that are in the folder."""
         self.rows_lost = 0
 
-    def append(self, batch: TelemetryBatch, table: Table, arrived: Sequence[float] | None) -> None:
-        """Take a table of the batch."""
-        self._rows.append(_Rows(batch.second, batch.generation, table, arrived))
+    def append(
+        self, number: int, batch: TelemetryBatch, table: Table, arrived: Sequence[float] | None
+    ) -> None:
+        """Take a table of the batch, which is the one with this number."""
+        self._rows.append(_Rows(number, batch.second, batch.generation, table, arrived))
         self.held += len(table.nodes)
 
-    @property
-    def is_due(self) -> bool:
-        """Whether so many rows are held that they are to be written."""
-        return self.held >= self._due_at
+    def write(self, until: int) -> Path | None:
+        """Write what is held of the batches before this one; it is held on to until it is settled.
 
-    def flush(self) -> None:
-        """Write what is held. Raises OSError, and holds on to it, when that cannot be done."""
-        if not self._rows:
-            return
-        try:
-            self._write_part(self._as_arrow(), part_file(self._folder, self._entity, self._parts))
-        except OSError:
-            self._due_at = self.held + self._rows_a_group
-            self._shed()
-            raise
-        self.rows += self.held
-        self._parts += 1
-        self._rows, self.held, self._due_at = [], 0, self._rows_a_group
+        Returns the part, if there is anything to write. Raises OSError when that cannot be done.
+        """
+        due = [one for one in self._rows if one.number < until]
+        if not due:
+            return None
+        part = part_file(self._folder, self._entity, self._parts)
+        self._write_part(self._as_arrow(due), part)
+        return part
 
-    def close(self) -> None:
-        """Write what is held and put the parts together. Raises OSError; parts stay readable."""
-        self.flush()
+    def settle(self, until: int) -> None:
+        """What was written stays in the folder and is held no more."""
+        written = self._let_go(until)
+        self.rows += written
+        self._parts += 1 if written else 0
+
+    def give_up(self, until: int) -> None:
+        """What is held of the batches before this one is lost."""
+        self.rows_lost += self._let_go(until)
+
+    def join(self) -> None:
+        """Put the parts together. Raises OSError; the parts stay readable."""
         parts = [path for _, path in parts_of(self._folder, self._entity)]
         if not parts:
             return
@@ -103,15 +97,14 @@ class EntityFile:
         for part in parts:
             part.unlink()
 
-    def _shed(self) -> None:
-        """Let the oldest rows go where too many wait."""
-        while self.held > _GROUPS_KEPT * self._rows_a_group:
-            oldest = len(self._rows.pop(0).table.nodes)
-            self.held -= oldest
-            self.rows_lost += oldest
+    def _let_go(self, until: int) -> int:
+        """Returns how many rows these were."""
+        gone = sum(len(one.table.nodes) for one in self._rows if one.number < until)
+        self._rows = [one for one in self._rows if one.number >= until]
+        self.held -= gone
+        return gone
 
-    def _as_arrow(self) -> pa.Table:
-        rows = self._rows
+    def _as_arrow(self, rows: Sequence[_Rows]) -> pa.Table:
         lengths = [len(one.table.nodes) for one in rows]
         seconds = np.repeat([one.second for one in rows], lengths)
         columns = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -56,14 +57,34 @@ def _schema(path: Path) -> pa.Schema:
     try:
         return schema_of(path)
     except (pa.ArrowException, OSError) as error:
-        raise RecordingFormatError(
-            f"{path} is no Parquet file, or a part of one ({reason_of(error)}): copy it again, or"
-            " move it away to do without it"
-        ) from error
+        raise unreadable(str(path), error) from error
+
+
+def unreadable(what: str, error: Exception) -> RecordingFormatError:
+    """Why the rows of a file cannot be had: the system refuses it, or it is damaged."""
+    if is_refused(error):
+        return RecordingFormatError(
+            f"{what} cannot be read: {reason_of(error)}: see that you may read it, or move it away"
+            " to do without it"
+        )
+    return RecordingFormatError(
+        f"{what} is no Parquet file, or a part of one ({reason_of(error)}): copy it again, or move"
+        " it away to do without it"
+    )
+
+
+def is_refused(error: Exception) -> bool:
+    """Whether the system did not give the bytes, so that nobody knows what they are like.
+
+    pyarrow raises an OSError for damaged bytes too, but without the system's number.
+    """
+    return isinstance(error, OSError) and error.errno is not None
 
 
 def reason_of(error: Exception) -> str:
-    """The first line of an error's words, shortened: pyarrow's can be long."""
+    """What the system says, or the first line of an error's words: pyarrow's can be long."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno)
     words = str(error).strip() or type(error).__name__
     return words.splitlines()[0][:160]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paramedic.ingest.contract import Entity, EventKind, JobName, format_time
-from paramedic.ingest.recordings.columns_of_file import reason_of
+from paramedic.ingest.recordings.columns_of_file import reason_of, unreadable
 from paramedic.ingest.recordings.description import JOB_FILE, JobDescription
 from paramedic.ingest.recordings.description_reading import read_description
 from paramedic.ingest.recordings.errors import CutError, RecordingFormatError
@@ -94,10 +94,7 @@ def _overlapping(folder: Path, entity: Entity, stretch: Stretch) -> list[Path]:
     try:
         spans = [(path, _span(path)) for path in files_of(folder, entity)]
     except DAMAGED as error:
-        raise RecordingFormatError(
-            f"{folder}: the {entity.value} rows cannot be read ({reason_of(error)}): move the file"
-            " away to do without it"
-        ) from error
+        raise unreadable(f"{folder}: the file of {entity.value} rows", error) from error
     return [
         path
         for path, span in spans

@@ -16,7 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paramedic.ingest.contract import Entity
-from paramedic.ingest.recordings.columns_of_file import FileColumns, columns_of, reason_of
+from paramedic.ingest.recordings.columns_of_file import (
+    FileColumns,
+    columns_of,
+    is_refused,
+    reason_of,
+    unreadable,
+)
 from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.layout import files_of
 from paramedic.ingest.recordings.parquet_files import reading
@@ -81,10 +87,7 @@ def _files(folder: Path, entity: Entity) -> Iterator[Path]:
     try:
         yield from files_of(folder, entity)
     except DAMAGED as error:
-        raise RecordingFormatError(
-            f"{folder}: the file of {entity.value} rows is no Parquet file, or a part of one"
-            f" ({reason_of(error)}): copy it again, or move it away to do without it"
-        ) from error
+        raise unreadable(f"{folder}: the file of {entity.value} rows", error) from error
 
 
 def _row_groups(
@@ -105,7 +108,9 @@ def _decoded(
     wanted = [*columns.keys, *(m for m in columns.metrics if m not in findings.left_out)]
     try:
         return file.read_row_group(number, wanted, use_threads=False)
-    except DAMAGED:
+    except DAMAGED as error:
+        if is_refused(error):
+            raise unreadable(str(path), error) from error
         for metric in wanted[len(columns.keys) :]:
             reason = _damage(file, number, metric)
             if reason is not None:

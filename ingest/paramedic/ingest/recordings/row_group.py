@@ -111,7 +111,12 @@ class _Place:
         self.require_all(column, NODE)
         if pa.types.is_dictionary(column.type):
             column = pc.cast(column, column.type.value_type)
-        return pc.dictionary_encode(pc.cast(column, pa.string())).combine_chunks()
+        column = pc.cast(column, pa.string())
+        names = pc.dictionary_encode(column).combine_chunks()
+        if "" in names.dictionary.to_pylist():
+            row = pc.index(column, "").as_py()
+            raise self.wrong(NODE, row, "an empty name: name the node, or leave the row out")
+        return names
 
     def whole(self, column: pa.ChunkedArray, name: str) -> Whole:
         self.require_all(column, name)

@@ -1,25 +1,30 @@
 """Writes a recording second by second: batches to Parquet, events to a JSON line each.
 
-The folder can be read at any time, also when whoever wrote it was killed: rows lie in parts that
-are whole files, events are appended line by line. `close` puts the parts together.
+The folder can be read at any time, also when whoever wrote it was killed, or the disk is full: rows
+lie in parts that are whole files, events are appended line by line. The tables of all entities end
+with the same batch, so that none of them seems to have fallen silent. `close` puts the parts
+together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from paramedic.ingest.contract import Entity, Event, NodeName, TelemetryBatch
-from paramedic.ingest.drafts import reason_of, remedy_for, write_text
+from paramedic.ingest.drafts import is_full, reason_of, remedy_for, write_text
 from paramedic.ingest.recordings.columns import EntityFile, WritePart
 from paramedic.ingest.recordings.description import JOB_FILE, JobDescription
 from paramedic.ingest.recordings.errors import RecordingExistsError, RecordingWriteError
 from paramedic.ingest.recordings.events_file import EventsFile
 from paramedic.ingest.recordings.joining import write_whole
 from paramedic.ingest.recordings.layout import EVENTS_FILE, PARTS_FOLDER, ROWS_A_GROUP, whole_file
+
+_GROUPS_KEPT = 4
+"""So many times the rows of a part wait while the disk is full; then the oldest are lost."""
 
 Arrived = float | Mapping[NodeName, float] | None
 """Unix seconds at which a batch arrived, or each node's part of it; None: not known."""
@@ -42,7 +47,10 @@ class RecordingWriter:
     ) -> None:
         """`rows_a_group`: how many rows of an entity are held before they are written."""
         self._folder = folder
-        self._entities = {one: EntityFile(folder, one, rows_a_group, write_part) for one in Entity}
+        self._entities = {one: EntityFile(folder, one, write_part) for one in Entity}
+        self._rows_a_group = self._due_at = rows_a_group
+        self._first_held = self._batches = 0
+        """The number of the oldest batch that is held, and that of the next to come."""
         self._events = EventsFile(folder / EVENTS_FILE)
         with told(folder):
             require_unused(folder)
@@ -57,15 +65,12 @@ class RecordingWriter:
             write_text(path, job.to_json() + "\n")
 
     def append(self, batch: TelemetryBatch, arrived: Arrived = None) -> None:
-        """Add a batch; any order, any metrics.
-
-        All entities are written when one has rows enough: of a recording whose writer was killed
-        they end together, and none of them seems to have fallen silent.
-        """
+        """Add a batch; any order, any metrics. All are written when one entity has rows enough."""
         for table in batch.tables:
             times = None if arrived is None else _per_row(arrived, table.nodes)
-            self._entities[table.entity].append(batch, table, times)
-        if any(one.is_due for one in self._entities.values()):
+            self._entities[table.entity].append(self._batches, batch, table, times)
+        self._batches += 1
+        if self._most_held >= self._due_at:
             self.flush()
 
     def event(self, event: Event, arrived: float | None = None) -> None:
@@ -74,21 +79,65 @@ class RecordingWriter:
             self._events.append(event, arrived)
 
     def flush(self) -> None:
-        """Write what is held."""
-        self._each([one.flush for one in self._entities.values()])
+        """Write what is held; of what does not fit, the oldest batches that do."""
+        self._each([self._write_rows, self._events.flush])
 
     def close(self) -> None:
         """Write what is left. Closing twice is harmless."""
-        self._each([one.close for one in self._entities.values()])
+        joins = [one.join for one in self._entities.values()]
+        self._each([self._write_rows, self._events.flush, *joins])
         with told(self._folder):
             parts = self._folder / PARTS_FOLDER
             if parts.exists() and not any(parts.iterdir()):
                 parts.rmdir()
 
-    def _each(self, entities: Sequence[Callable[[], None]]) -> None:
-        """Have all tables and the events written: where one finds no room, a smaller one may."""
+    def _write_rows(self) -> None:
+        """Raises OSError, and holds on to the rest, when not all of it can be written."""
+        try:
+            self._write_until(self._batches)
+        except OSError as error:
+            if is_full(error):
+                self._fill()
+            self._give_up_oldest()
+            self._due_at = self._most_held + self._rows_a_group
+            raise
+        self._due_at = self._rows_a_group
+
+    def _fill(self) -> None:
+        """Write as many of the oldest batches as there is room for."""
+        step = self._batches - self._first_held
+        while step > 1:
+            step = -(-step // 2)
+            with suppress(OSError):  # then half of it may fit
+                self._write_until(min(self._first_held + step, self._batches))
+
+    def _write_until(self, until: int) -> None:
+        """Write what is held of the batches before this one, of all entities or of none."""
+        with ExitStack() as undone:
+            for entity in self._entities.values():
+                part = entity.write(until)
+                if part is not None:
+                    undone.callback(part.unlink)
+            undone.pop_all()
+        for entity in self._entities.values():
+            entity.settle(until)
+        self._first_held = until
+
+    def _give_up_oldest(self) -> None:
+        """Let the oldest batches go where too many rows wait."""
+        while self._most_held > _GROUPS_KEPT * self._rows_a_group:
+            self._first_held += 1
+            for entity in self._entities.values():
+                entity.give_up(self._first_held)
+
+    @property
+    def _most_held(self) -> int:
+        return max(entity.held for entity in self._entities.values())
+
+    def _each(self, writes: Sequence[Callable[[], None]]) -> None:
+        """Do all of it, whatever becomes of the rest."""
         due: list[OSError] = []
-        for write in (*entities, self._events.flush):
+        for write in writes:
             try:
                 write()
             except OSError as error:
