@@ -206,12 +206,10 @@ def test_names_in_a_table_steer_no_terminal(tmp_path: Path) -> None:
     assert r"rank 0 on a\x1b[31m\nb computes" in err.getvalue()
 
 
-def test_verdicts_are_counted_and_not_their_changes(slow: Path) -> None:
-    finished = job_state("finished", 200)
-    with (slow / "events.jsonl").open("a") as lines:
-        lines.write(finished.to_json().decode() + "\n")
+def test_verdicts_are_counted_and_not_their_changes(tmp_path: Path) -> None:
+    folder = recorded(tmp_path / "r", SLOW, [job_state("finished", 99)])
     err = io.StringIO()
-    replay(ReplayRequest(slow), Settings(), io.StringIO(), err, Watch().time())
+    replay(ReplayRequest(folder), Settings(), io.StringIO(), err, Watch().time())
     assert "paramedic: 1 verdict (2 lines) in " in err.getvalue()
 
 

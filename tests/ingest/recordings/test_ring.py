@@ -217,5 +217,5 @@ def test_a_damaged_segment_is_named(tmp_path: Path) -> None:
     ring = three_segments(tmp_path / "ring")
     file = segments(ring)[0] / "node.parquet"
     file.write_bytes(b"PAR1")
-    with pytest.raises(RecordingFormatError, match="the node rows cannot be read"):
+    with pytest.raises(RecordingFormatError, match="the file of node rows is no Parquet file"):
         cut(ring, tmp_path / "out", Stretch(), None)
