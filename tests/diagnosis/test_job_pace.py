@@ -94,6 +94,37 @@ def test_a_host_is_asked_about_sooner_once_the_jobs_pace_is_known() -> None:
         assert followed(falls(0.0), metric).busy_seconds == math.inf
 
 
+def long_steps(length: Callable[[int], float], until: int, noise: float = 0.05) -> JobPace:
+    """Cards compute for 10 s and wait for the rest of a step; its length may change."""
+    pace, random, begun, step = JobPace(), np.random.default_rng(5), 0.0, length(0)
+    for second in range(until):
+        if second >= begun + step:
+            begun, step = begun + step, length(second)
+        level = 0.6 if second < begun + 10 else 0.0
+        drawn = level * (1 + noise * random.standard_normal(len(ROWS)))
+        values = drawn.astype(np.float32)[:, None, None]
+        seen = np.ones(values.shape, np.bool_)
+        window = Window(JOB, 0, Entity.GPU, second, ROWS, (TENSOR,), values, seen)
+        pace.look(window, length(second))
+    return pace
+
+
+@pytest.mark.parametrize("phase", [0, 6, 13])
+def test_of_long_steps_whole_ones_are_compared(phase: int) -> None:
+    """They take 19 s, and 24 from then on: a fifth less work is done."""
+    since = SINCE + phase
+    pace = long_steps(lambda second: 19.0 if second < since else 24.0, until=since + 75)
+    assert pace.lost_share(since) == pytest.approx(0.21, abs=0.08)
+
+
+@pytest.mark.parametrize("seconds", [30, 47, 75, 120])
+@pytest.mark.parametrize("phase", [0, 6, 13])
+def test_a_job_whose_long_steps_stay_as_they_are_has_lost_nothing(phase: int, seconds: int) -> None:
+    since = SINCE + phase
+    pace = long_steps(lambda _: 19.0, until=since + seconds)
+    assert (pace.lost_share(since) or 0.0) * seconds < 9
+
+
 @given(st.integers(0, 100))
 @settings(max_examples=8)
 def test_noise_alone_loses_nothing_to_speak_of(seed: int) -> None:

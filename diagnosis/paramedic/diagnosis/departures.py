@@ -128,7 +128,7 @@ class DepartureWatch:
         kinds = [kind for kind in self._tests if windows[kind].rows]
         rows = sum(len(windows[kind].rows) for kind in kinds)
         self._follow_steps(windows[Entity.GPU])
-        self._job_pace.look(windows[Entity.GPU])
+        self._job_pace.look(windows[Entity.GPU], self._step_seconds)
         for kind in kinds:
             self._tests[kind].weigh(
                 windows[kind], roles, rows, self.settings,

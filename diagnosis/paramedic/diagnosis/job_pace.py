@@ -1,8 +1,9 @@
 """What the whole job has lost since a moment: in a synchronous job all work less when one is late.
 
 A host that is busy with something else is nobody's problem as long as the job goes on as before. So
-what most cards do is followed, and its mean after the moment is compared with that before it. Means
-over blocks longer than most steps tell by how much they differ anyway.
+what most cards do is followed, and its mean after the moment is compared with that before it, over
+whole steps where their length is known. Means over blocks of them tell by how much they differ
+anyway.
 """
 
 from __future__ import annotations
@@ -51,17 +52,20 @@ class JobPace:
 
     _seconds: deque[int] = field(default_factory=lambda: deque(maxlen=_SLOTS_KEPT))
     _levels: deque[float] = field(default_factory=lambda: deque(maxlen=_SLOTS_KEPT))
+    _steps: deque[float] = field(default_factory=lambda: deque(maxlen=_SLOTS_KEPT))
+    """How long a step took, in seconds; 0 while that was not known."""
     _metric: str = ""
     _shares: dict[int, float | None] = field(default_factory=dict)
     """What has been lost since a moment, as it was asked about the newest slot."""
 
-    def look(self, gpus: Window) -> None:
-        """Take the newest slot in."""
+    def look(self, gpus: Window, step_seconds: float = 0.0) -> None:
+        """Take the newest slot in; a step of the job takes so long, 0 while that is not known."""
         self._shares.clear()
         metric = next((one for one in _WORK if one in gpus.metrics), "")
         if metric != self._metric:
             self._seconds.clear()
             self._levels.clear()
+            self._steps.clear()
             self._metric = metric
         if not metric:
             return
@@ -71,6 +75,7 @@ class JobPace:
             values = sample(gpus.values.T[-1, at])[here].astype(np.float64)
             self._seconds.append(gpus.last_second)
             self._levels.append(float(median_over_time(values)))
+            self._steps.append(step_seconds)
 
     @property
     def busy_seconds(self) -> float:
@@ -107,25 +112,41 @@ class JobPace:
             return nothing if after.size * width >= 2 * _FEWEST_BEFORE_SECONDS else None
         if after.size * width < _FEWEST_AFTER_SECONDS:
             return None
+        past = self._steps[int(np.flatnonzero(is_before)[-1])] / width
+        step = self._steps[-1] / width
+        before, after, first = _whole(before, past), _whole(after, step), _whole(first, step)
         usual = float(before.mean())
         if usual <= 0 or not first.size:
             return None
-        pause = max(2, _PAUSE_SECONDS // width)
-        parts = (_without_pauses(part, pause, usual) for part in (after, first))
+        pause = max(2, _PAUSE_SECONDS // width, math.ceil(step))
+        parts = (_without_pauses(part, pause, usual, step) for part in (after, first))
         lost = [1 - float(part.mean()) / usual for part in parts]
-        chance = _chance(before / usual, after.size, max(1, _BLOCK_SECONDS // width))
+        chance = _chance(before / usual, after.size, _block_slots(past, width))
         if not _SURELY * chance <= lost[0] <= _PAUSES or 2 * lost[1] < lost[0]:
             return nothing
         return lost[0]
 
 
-def _without_pauses(levels: Levels, slots: int, usual: float) -> Levels:
+def _whole(levels: Levels, step_slots: float) -> Levels:
+    """The newest of them that make whole steps; all where there is not even one."""
+    steps = int(levels.size / step_slots) if step_slots > 0 else 0
+    return levels[-round(steps * step_slots) :] if steps else levels
+
+
+def _block_slots(step_slots: float, width_seconds: int) -> int:
+    """So many steps as take as long as a block at least; a step is of one piece."""
+    least = max(1, _BLOCK_SECONDS // width_seconds)
+    return round(math.ceil(least / step_slots) * step_slots) if step_slots > 0 else least
+
+
+def _without_pauses(levels: Levels, slots: int, usual: float, step_slots: float) -> Levels:
     """Without stretches of so many slots in which the job hardly worked, and without one that may
-    have begun, unless that is all of them."""
+    have begun, unless that is all of them. Within a step it may hardly work for as long."""
     low = (1 - _PAUSES) * usual
-    works = np.flatnonzero(levels >= low)
-    ended = int(works[-1]) + 1 if works.size else 0
-    kept = np.arange(levels.size) < ended
+    kept = np.ones(levels.size, np.bool_)
+    if step_slots < slots:
+        works = np.flatnonzero(levels >= low)
+        kept[int(works[-1]) + 1 if works.size else 0 :] = False
     if levels.size >= slots:
         pauses = sliding_window_view(levels, slots).mean(axis=1) < low
         kept &= np.convolve(pauses, np.ones(slots)) == 0
