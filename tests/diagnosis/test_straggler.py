@@ -99,6 +99,15 @@ def test_several_slow_ranks_are_all_named(ranks: int, slow: tuple[int, ...], sec
     assert [named[rank] for rank in sorted(named, key=str)] == [node_name(rank) for rank in slow]
 
 
+def test_of_two_nodes_the_one_is_named_whose_ranks_are_all_slow() -> None:
+    nodes = {rank: rank // 4 for rank in range(8)}
+    slow = dict.fromkeys(range(4, 8), 2.0)
+    scene = Scene(ranks=8, seconds=90, noise=0.05, nodes=nodes, slow=slow)
+    (verdict,) = diagnose(merged(scene.batches()))
+    assert verdict.node == node_name(1)
+    assert verdict.detected_at.timestamp() - START - scene.slow_from <= 15
+
+
 def test_a_slow_data_loader_is_named() -> None:
     (verdict,) = diagnose(merged(Scene(seconds=90, slow_data={1: 0.2}).batches()))
     assert verdict.node == node_name(1)

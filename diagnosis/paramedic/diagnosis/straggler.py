@@ -194,7 +194,7 @@ class StragglerWatch:
         deviation = symptom.worse * slot.deviation(symptom.metric)
         there = np.flatnonzero(~np.isnan(deviation))
         here = there[slot.telling[there]]
-        if not here.size or self._is_turmoil(deviation[there]):
+        if not here.size or self._is_turmoil(deviation[there], [rows[at].node for at in there]):
             return
         wander = self._wander(lane, there, here, deviation[here])
         levels = self._levels(wander, len(rows))
@@ -230,9 +230,16 @@ class StragglerWatch:
         levels = [decision_level(rate, tests, allowance, Noise(one)) for one in found.tolist()]
         return np.array(levels)[which]
 
-    def _is_turmoil(self, deviation: NDArray[np.float64]) -> bool:
-        far_out = np.count_nonzero(np.abs(deviation) >= self._settings.turmoil_deviation)
-        return bool(2 * far_out > deviation.size)
+    def _is_turmoil(self, deviation: NDArray[np.float64], nodes: list[NodeName]) -> bool:
+        """Whether most ranks are far out; not where one node has all that are so the worse way.
+
+        Beside all the ranks of one of two nodes those of the other are far out as well.
+        """
+        far_out = np.abs(deviation) >= self._settings.turmoil_deviation
+        if 2 * np.count_nonzero(far_out) <= deviation.size:
+            return False
+        worse = np.flatnonzero(far_out & (deviation > 0)).tolist()
+        return len({nodes[at] for at in worse}) != 1
 
     def _increments(
         self, symptom: Symptom, deviation: NDArray[np.float64], slot: _Slot
