@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -58,6 +59,16 @@ def test_a_metric_that_says_little_does_not_tell_what_is_lost(
     seen.values[0, METRICS.index(TENSOR)] = 300.0
     weights = {POWER: 1 / (1 + said), TENSOR: said / (1 + said)}
     assert is_material(seen, departure(POWER, TENSOR, weights=weights)) is matters
+
+
+@pytest.mark.parametrize(("width", "matters"), [(1, True), (15, False)])
+def test_where_samples_are_seconds_apart_a_difference_has_to_be_one_lately_too(
+    width: int, *, matters: bool
+) -> None:
+    seen = replace(window(0.5), slot_seconds=width)
+    seen.values[0, :, -2:] = 400.0
+    since = replace(departure(*METRICS[:2]), since=0, second=19 * width)
+    assert is_material(seen, since) is matters
 
 
 def test_errors_matter_as_they_are() -> None:

@@ -165,3 +165,17 @@ def test_what_a_slot_is_judged_by_changes_with_what_is_asked() -> None:
     assert test.evidence.level > usual
     test.weigh(window(32), None, len(ROWS), SOON)
     assert test.evidence.level == pytest.approx(usual)
+
+
+@pytest.mark.parametrize("width", [15, 30])
+def test_one_sample_of_what_a_card_does_is_no_more_than_a_sample(width: int) -> None:
+    """Where in the step it was taken is chance: where no other metric says it, some have to."""
+    test, named = rows_test(), 0
+    for slot in range(60):
+        seen = window(slot * width, width=width)
+        if slot >= 45:
+            seen.values[5, METRICS.index("gpu_tensor_active_ratio")] *= 0.3
+        test.weigh(seen, None, len(ROWS), SOON)
+        if not named and test.evidence.strength[5] >= 1:
+            named = slot - 44
+    assert 4 <= named <= 8

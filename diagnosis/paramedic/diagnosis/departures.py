@@ -279,7 +279,9 @@ class DepartureWatch:
             most_suspected = np.median(strength[hosts.members(one.circle)]) >= SUSPECT
             if kind is Entity.GPU and is_soon and (departure.gpu is None or most_suspected):
                 self._excuse(departure, Excuse.SOON)
-            elif departure.job_lost_share < _MUCH_LOST and not is_material(window, departure):
+            elif (
+                departure.job_lost_share < _MUCH_LOST or window.slot_seconds > 1
+            ) and not is_material(window, departure):
                 self._excuse(departure, Excuse.SMALL)
             elif _is_of_work_time(departure, standing_since) and self._clocks.explain(
                 test, window, departure, roles

@@ -34,18 +34,26 @@ _GOOD_PART = 0.4
 _LEAST_ACTIVITY = 0.005
 """A unit of the chip that is active so little longer or shorter changes nothing."""
 _FEWEST_SECONDS = 6
+_LATELY_SECONDS = 30
 _MOSTLY = 0.9
 
 
 def is_material(window: Window, departure: Departure) -> bool:
     """Whether what says most of it differs by so much that somebody should look.
 
-    Of many metrics one or the other differs by chance: those that do have to say a good part.
+    Of many metrics one or the other differs by chance: those that do have to say a good part. Where
+    samples are seconds apart, each node's are taken elsewhere in a step: a difference of some of
+    them has to be one lately, too.
     """
     of_use = (*OF_WORK, About.USAGE, About.CLOCK)
     if departure.share_of(*of_use) < _MOSTLY:
         return True
-    differences = _differences(window, departure, of_use)
+    differences = _differences(window, departure, of_use, departure.seconds)
+    if window.slot_seconds > 1:
+        lately = _differences(window, departure, of_use, _LATELY_SECONDS)
+        differences = {
+            metric: min(one, lately[metric], key=abs) for metric, one in differences.items()
+        }
     said = sum(departure.weights[metric] for metric in differences)
     counts = (
         departure.weights[metric]
@@ -60,13 +68,16 @@ def lost_seconds(window: Window, departure: Departure) -> float:
 
     Of a difference that costs nobody anything nothing adds up, however long it lasts.
     """
-    largest = max(map(abs, _differences(window, departure, OF_WORK).values()), default=0.0)
+    largest = max(
+        map(abs, _differences(window, departure, OF_WORK, departure.seconds).values()), default=0.0
+    )
     return min(1.0, largest) * departure.seconds if largest >= LEAST_SHARE else 0.0
 
 
 def times_slower_disk(window: Window, departure: Departure) -> float:
     """How many times as long as its peers' its disks take to answer; 1 where that says little."""
-    return 1 + max(_differences(window, departure, (About.DISK,)).values(), default=0.0)
+    times = _differences(window, departure, (About.DISK,), departure.seconds)
+    return 1 + max(times.values(), default=0.0)
 
 
 def _is_large(metric: str, difference: float) -> bool:
@@ -78,10 +89,10 @@ def _is_large(metric: str, difference: float) -> bool:
 
 
 def _differences(
-    window: Window, departure: Departure, matters: tuple[About, ...]
+    window: Window, departure: Departure, matters: tuple[About, ...], seconds: int
 ) -> dict[str, float]:
-    """Of the means since evidence began, of telling metrics, as shares of the peers' level."""
-    slots = max(1, max(departure.seconds, _FEWEST_SECONDS) // window.slot_seconds)
+    """Of the means over so long, of telling metrics, as shares of the peers' level."""
+    slots = max(1, max(seconds, _FEWEST_SECONDS) // window.slot_seconds)
     own = window.rows.index(departure.row)
     peers = np.array([row.node != departure.node for row in window.rows], np.bool_)
     least = _TELLING_SHARE * max(departure.weights.values(), default=0.0)

@@ -31,6 +31,9 @@ _SETTLES_AGAIN_SLOTS = 10.0
 _FEWEST_REMEMBERED = 15.0
 _KEPT_OF_DOUBTED = 0.3
 _MOSTLY = 0.7
+_LONE_SAMPLES = 4.0
+"""A sample of what a card does depends on where in the step it was taken: so many have to say it
+where no other metric does."""
 _STANDING_HURRY = 3.0
 """What passes by itself stops no job: in one that stands, patience is so many times shorter."""
 
@@ -134,7 +137,10 @@ class RowsTest:
             newcomer_slots=settings.newcomer_settle_seconds / width,
             smoothing=self.model.smoothing(width),
             patience_slots=np.minimum(slot.characters.patience_seconds / hurry, soonest) / width,
-            lone_slots=np.minimum(slot.characters.lone_seconds / hurry, soonest) / width,
+            lone_slots=np.maximum(
+                np.minimum(slot.characters.lone_seconds / hurry, soonest) / width,
+                np.where(slot.characters.work, _LONE_SAMPLES, 0.0)[:, None],
+            ),
             memory_slots=self.model.memory_slots(width),
             forgetting_slots=max(_FEWEST_REMEMBERED, settings.forgetting_seconds / width),
             step_slots=0.0 if stands else step_seconds / width,

@@ -161,11 +161,15 @@ def test_of_two_rows_nobody_knows_which_of_them_works_differently() -> None:
     assert not any(one.nats[:, 1].any() or one.known[1].any() for one in found)
 
 
-def test_of_two_nodes_all_cards_of_one_may_clock_down() -> None:
+@pytest.mark.parametrize(
+    ("metric", "change"),
+    [("gpu_sm_clock_hertz", 0.7), ("gpu_temperature_celsius", 1.4)],
+)
+def test_of_two_nodes_all_cards_of_one_may_clock_down_or_be_hot(metric: str, change: float) -> None:
     rows = tuple(EntityKey(Entity.GPU, NodeName(f"n{at // 4}"), at % 4) for at in range(8))
-    machines = Crowd(rows, ("gpu_sm_clock_hertz",), 0.01)
+    machines = Crowd(rows, (metric,), 0.01)
     machines.live(65)
-    slow = machines.live(20, times(0.7, metric=0, row=slice(4)))[8:]
+    slow = machines.live(20, times(change, metric=0, row=slice(4)))[8:]
     assert min(lasting(slow, row=row) for row in range(4)) > ODD
     assert not any(one.nats[:, :, 4:].any() for one in slow)
 
@@ -324,9 +328,10 @@ def test_after_a_restart_what_was_odd_has_to_show_it_again_and_the_steady_is_sti
     assert max(oddest(found, row) for row in range(8)) < 5
 
 
-def test_slower_sources_have_shorter_paces_and_memory_in_slots() -> None:
+def test_slower_sources_have_shorter_paces_and_memory_in_slots_and_no_two_are_alike() -> None:
     model = DepartureConfig(smoothing_seconds=(1.0, 30.0), memory_seconds=600.0).build()
     assert model.smoothing(15).ravel().tolist() == [1.0, 2.0]
+    assert model.smoothing(60).ravel().tolist() == [1.0, 2.0]
     assert (model.memory_slots(1), model.memory_slots(15)) == (600.0, 40.0)
     assert model.memory_slots(60) >= 30
 

@@ -222,7 +222,9 @@ _ALL = ("all",)
 
 @lru_cache(maxsize=64)
 def _smoothing(seconds: tuple[float, ...], slot_seconds: int) -> Cells:
-    smoothing: Cells = np.maximum(np.array(seconds) / slot_seconds, 1.0)[:, None, None]
+    # Where samples come seldom, a slower pace still averages more of them than a quicker one.
+    least = 2.0 ** np.arange(len(seconds))
+    smoothing: Cells = np.maximum(np.array(seconds) / slot_seconds, least)[:, None, None]
     smoothing.flags.writeable = False
     return smoothing
 

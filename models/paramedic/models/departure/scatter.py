@@ -45,6 +45,8 @@ _FOLD_OF_MIDDLE = 1 / math.log(2)
 """With too few rows for an upper quantile the tail is as wide as an exponential one with such a
 middle."""
 _FLOOR_FOLD = 0.6
+_WHOLE = 0.5
+"""A node departs as a whole when half of its rows are so far out, of the farthest of them."""
 _LARGEST_WIDENING = 5.0
 """A slot in turmoil counts as so many times the usual scatter at most."""
 _LARGEST_GROWTH = 2.0
@@ -134,9 +136,7 @@ class Scatter:
         weight = 1.0 / min(slots + 1, memory_slots)
         measured = size
         if harmless is not None and self._is_of_two_nodes:
-            # All cards of one are then as far out as those of the other: of clocks that are down,
-            # which befalls all cards of a node, the others seem to be up.
-            measured = np.where((harmless > 0) & (smooth > 0), 0.0, size)
+            measured = self._without_the_other(size, harmless * smooth)
         middle, fold = self._yardstick(smooth, measured, holes, floor, weight)
         yardstick = Yardstick(smooth, rest, middle, fold, self._own.cells, holes)
         cells, nats = self._oddness(size, yardstick)
@@ -228,6 +228,19 @@ class Scatter:
         else:
             fold = (top - middle) / math.log((1 - _MIDDLE) / (1 - upper))
         return middle, np.maximum(fold, _FLOOR_FOLD * floor)
+
+    def _without_the_other(self, size: Cells, harmless: Cells) -> Cells:
+        """The sizes of two nodes' rows, without those that only seem to depart.
+
+        Beside a node all of whose cards are hot, or have clocks that are down, the other's seem
+        cool, or up: they are no yardstick. `harmless` is above zero there.
+        """
+        nodes = [harmless[..., self._nodes == node] for node in (0, 1)]
+        is_whole = np.zeros(size.shape[:2], np.bool_)
+        for some in nodes:
+            middle = -median_over_time(some)
+            is_whole |= (middle > 0) & (middle >= _WHOLE * -some.min(axis=-1))
+        return np.where(is_whole[..., None] & (harmless > 0), 0.0, size)
 
     def _follow(
         self, mine: Cells, holes: NDArray[np.bool_] | None, floor: Cells, weight: float
