@@ -262,9 +262,26 @@ def test_what_is_over_is_well_again() -> None:
     assert watch.suspicion().get(name(3), 0.0) == 0.0
 
 
-def _is_well_after(watch: DepartureWatch, slot: object) -> bool:
+@pytest.mark.long
+@pytest.mark.parametrize(("width", "within"), [(1, 330), (15, 450), (30, 720)])
+def test_what_is_over_is_well_again_in_minutes_whatever_the_cadence(
+    width: int, within: int
+) -> None:
+    watch, last = DepartureWatch(DepartureSettings()), 600
+    faults = slow(3, 0.5, 1, first=400, last=last)
+    crowd = Crowd(nodes=6, gpus=8, seconds=1500, width=width, steps=(), faults=faults)
+    well = [
+        at * width for at, one in enumerate(crowd.windows()) if _is_well_after(watch, one, width)
+    ]
+    assert not {*well} & {*range(460, last)}
+    again = min(at for at in well if at > last)
+    assert again - last < within
+    assert len([at for at in well if at >= again]) > 0.95 * (1500 - again) / width
+
+
+def _is_well_after(watch: DepartureWatch, slot: object, slot_seconds: int = 1) -> bool:
     watch.weigh(slot)  # type: ignore[arg-type]
-    return watch.is_well(name(3), 1)
+    return watch.is_well(name(3), slot_seconds)
 
 
 def test_a_restart_forgets_evidence() -> None:

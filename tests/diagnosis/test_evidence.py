@@ -179,13 +179,32 @@ def test_what_was_seen_long_ago_is_forgotten() -> None:
     assert evidence.strength[0] < 1
 
 
-def test_evidence_knows_since_when_it_adds_up_and_for_how_long_there_is_none() -> None:
+def test_evidence_knows_since_when_it_adds_up_and_for_how_long_nobody_is_suspected() -> None:
     evidence = Evidence(1)
     for second in range(8):
         odd = {(POWER, 0): ODD, (TENSOR, 0): ODD} if second >= 3 else {}
         evidence.add(slot(odd), second, terms())
     assert evidence.since(0) == 3
     assert evidence.calm_slots.tolist() == [0, 8]
+
+
+def test_a_little_that_speaks_against_every_healthy_row_now_and_then_disturbs_no_calm() -> None:
+    evidence = Evidence(1)
+    for second in range(60):
+        odd = {(POWER, 0): ODD, (TENSOR, 0): ODD} if second % 9 == 0 else {}
+        evidence.add(slot(odd), second, terms())
+    assert 0 < evidence.strength[0] < 1 / 3
+    assert evidence.calm_slots.tolist() == [60, 60]
+
+
+def test_nobody_gets_well_by_not_being_seen() -> None:
+    evidence, given = after(20, POWER, TENSOR, SENT), terms(forgetting_slots=15.0)
+    suspected = evidence.strength[0]
+    blind = replace(slot({}), known=np.zeros((len(METRICS), 2), np.bool_))
+    for second in range(60):
+        evidence.add(blind, 20 + second, given)
+    assert evidence.strength[0] < 1 / 3 < suspected, "it is forgotten"
+    assert evidence.calm_slots.tolist() == [0, 80]
 
 
 @given(st.lists(st.floats(0, 50), max_size=40))
@@ -328,6 +347,7 @@ def test_a_restart_forgets_what_has_added_up_and_a_doubt_most_of_it() -> None:
     evidence.restart()
     assert evidence.nats.tolist() == [0, 0]
     assert evidence.speakers(0).tolist() == [0] * len(METRICS)
+    assert evidence.calm_slots.tolist() == [0, 0]
 
 
 def test_evidence_tells_which_metrics_spoke() -> None:

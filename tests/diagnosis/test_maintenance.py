@@ -160,7 +160,7 @@ def test_a_node_that_is_off_during_its_maintenance_is_not_lost_unless_it_stays_a
 @pytest.mark.long
 def test_maintenance_of_the_job_silences_it() -> None:
     crowd = Crowd(gpus=2, seconds=80, faults=(*sick(3), *sick(5)))
-    xid = Event(at(60), EventKind.XID, JOB, name(2), 0, details={"xid": 95})
+    xid = Event(at(78), EventKind.XID, JOB, name(2), 0, details={"xid": 95})
     assert judge(crowd, declared(40, 300), xid) == []
     assert {one.node for one in judge(crowd, declared(400, 500), xid)} >= {name(2), name(3)}
 

@@ -123,6 +123,22 @@ def test_a_job_that_has_ended_has_not_come_to_stand() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("ends", [True, False], ids=["somebody has ended", "all work"])
+def test_after_an_end_nobody_is_accused_of_working_differently_until_the_job_has_gone_on(
+    *, ends: bool
+) -> None:
+    crowd = Crowd(nodes=6, gpus=2, seconds=170, steps=(), faults=slow(3, 0.5, gpu=1, first=85))
+    ended = Event(
+        datetime.fromtimestamp(START + 82, UTC), EventKind.PROCESS_EXIT, JOB, name(1), 0,
+        details={"signal": 9},
+    )  # fmt: skip
+    verdicts = told(crowd.batches(), *([ended] if ends else []))
+    (odd,) = (one for one in verdicts if one.node == name(3) and one.status is Status.FIRING)
+    after = odd.detected_at.timestamp() - START
+    assert (after > 82 + 60) is ends
+
+
+@pytest.mark.long
 def test_it_is_a_symptom_again_when_the_job_goes_on() -> None:
     fired, failed, back = told(plain(240, goes_on_at=155))
     assert (failed.phase, back.phase) == (Phase.FAILED, Phase.SYMPTOM)

@@ -94,7 +94,7 @@ def test_after_a_restart_nobody_is_suspected_and_nobody_well() -> None:
     watch.restart()
     assert watch.suspicion() == {}
     assert watch.trails_of(ROWS[2].node) == []
-    assert not watch.is_well(ROWS[2].node)
+    assert not watch.is_well(ROWS[2].node, 1)
     watch.weigh(slot(9, {2: 4.0}, (2, 0, 1)))
     ((row, trail),) = watch.trails_of(ROWS[2].node)
     assert (row, trail.score, trail.onset_second) == (ROWS[2], 4.0 - SETTINGS.allowance, 9)
@@ -103,14 +103,14 @@ def test_after_a_restart_nobody_is_suspected_and_nobody_well() -> None:
 def test_a_rank_is_well_after_enough_slots_of_which_a_slow_one_takes_two() -> None:
     enough = SETTINGS.healthy_slots_to_resolve
     watch = watched([slot(second, {}) for second in range(enough - 1)])
-    assert not watch.is_well(ROWS[1].node)
+    assert not watch.is_well(ROWS[1].node, 1)
     watch.weigh(slot(100, {1: 3.0}))
     for second in range(101, 103):
         watch.weigh(slot(second, {}))
-    assert not watch.is_well(ROWS[1].node)
-    assert watch.is_well(ROWS[4].node)
+    assert not watch.is_well(ROWS[1].node, 1)
+    assert watch.is_well(ROWS[4].node, 1)
     watch.weigh(slot(103, {}))
-    assert watch.is_well(ROWS[1].node)
+    assert watch.is_well(ROWS[1].node, 1)
 
 
 def test_a_watch_that_was_copied_goes_on_like_the_other() -> None:
@@ -132,7 +132,15 @@ def test_nobody_is_well_as_long_as_the_evidence_decides() -> None:
     hardly = [slot(40 + second, {2: 0.9}) for second in range(SETTINGS.healthy_slots_to_resolve)]
     watch = watched([*slow, *hardly])
     assert [one.row for one in watch.weigh(slot(90, {2: 0.9}))] == [ROWS[2]]
-    assert not watch.is_well(ROWS[2].node)
+    assert not watch.is_well(ROWS[2].node, 1)
     for second in range(60):
         watch.weigh(slot(100 + second, {2: -3.0}))
-    assert watch.is_well(ROWS[2].node)
+    assert watch.is_well(ROWS[2].node, 1)
+
+
+@pytest.mark.parametrize(("width", "enough"), [(1, 30), (2, 15), (15, 10), (30, 10)])
+def test_of_slow_telemetry_fewer_slots_say_that_a_rank_is_well(width: int, enough: int) -> None:
+    was_slow = [slot(0, {2: 4.0})]
+    for more, is_well in ((enough - 1, False), (enough, True)):
+        watch = watched([*was_slow, *(slot(1 + at, {}) for at in range(more))])
+        assert watch.is_well(ROWS[2].node, width) is is_well

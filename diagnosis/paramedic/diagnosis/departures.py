@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _STEADY_PACE = 1
 """The pace at which machines are told apart: less noise than the first, sooner than the last."""
 _SLOTS_BETWEEN_LOOKS = 10
+_FEWEST_CALM_SLOTS = 3.0
 _MUCH_LOST = 0.2
 """Of the whole job's work: a little less has many causes."""
 _LATE_SECONDS = 10.0
@@ -219,8 +220,8 @@ class DepartureWatch:
         return found
 
     def is_well(self, node: NodeName, slot_seconds: int) -> bool:
-        """Whether nothing has spoken against any row of the node for long enough."""
-        enough = self.settings.healthy_seconds_to_resolve / slot_seconds
+        """Whether no row of the node has been suspected for long enough."""
+        enough = max(_FEWEST_CALM_SLOTS, self.settings.healthy_seconds_to_resolve / slot_seconds)
         calm = [
             evidence.calm_slots[at]
             for evidence in self._evidence()

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.diagnosis.climbs import Climbs
+from paramedic.diagnosis.node_evidence import SUSPECT
 from paramedic.models.cell_memory import CellMemory
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class _Life(IntEnum):
     SEEN = 0
     """Slots in which the row was observed, less those that it has to settle longer."""
     CALM = 1
-    """Slots without a score at any pace."""
+    """Slots in which the row was suspected at no pace."""
     MET = 2
 
 
@@ -184,7 +185,7 @@ class Evidence:
 
     @property
     def calm_slots(self) -> Cells:
-        """How long each row has been without evidence."""
+        """How long each row has not been suspected."""
         return self._life.line(_Life.CALM)
 
     def pace_of(self, row: int) -> int:
@@ -227,8 +228,7 @@ class Evidence:
         holes = None if np.count_nonzero(slot.known) == slot.known.size else ~slot.known
         counts = self._live(holes, terms)
         self._fade(holes, terms)
-        calm = self._life.line(_Life.CALM)
-        calm += 1
+        self._count_calm(holes)
         rows = self._concerned(slot, terms)
         for tail in self.tails:
             tail.live(len(slot.rows))
@@ -238,6 +238,14 @@ class Evidence:
             gains *= counts
             self._move(gains, second, terms)
         self._slots += 1
+
+    def _count_calm(self, holes: NDArray[np.bool_] | None) -> None:
+        """A slot more for everybody; who is not seen does not get better by what is forgotten."""
+        calm = self._life.line(_Life.CALM)
+        calm += 1
+        if holes is not None:
+            is_unseen = np.logical_and.reduce(holes, axis=0)
+            calm[is_unseen & np.logical_or.reduce(self._of(_Row.SCORE) > 0, axis=0)] -= 1
 
     def _of(self, which: _Row) -> Cells:
         cells: Cells = self._rows.cells[which * self.paces : (which + 1) * self.paces, 0]
@@ -344,7 +352,9 @@ class Evidence:
         np.maximum(score, 0.0, out=score)
         np.minimum(score, 2 * self._level[:, None], out=score)
         np.maximum(peak, score, out=peak)
-        self._life.line(_Life.CALM)[np.logical_or.reduce(score > 0, axis=0)] = 0
+        # Every healthy row has a little against it now and then.
+        is_suspected = np.logical_or.reduce(score >= SUSPECT * self._level[:, None], axis=0)
+        self._life.line(_Life.CALM)[is_suspected] = 0
         is_over = (score == 0) & (peak > 0)
         if np.count_nonzero(is_over):
             climbs = zip(self.tails, is_over, peak, self._level, strict=True)

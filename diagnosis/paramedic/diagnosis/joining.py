@@ -69,6 +69,8 @@ def acquit_joined(
     """Resolves those of whom neither the rank nor the machine shows anything any more."""
     for subject, verdict in docket.not_working.items():
         node = subject.node if is_joined(verdict) else None
-        if node is not None and ranks.is_well(node) and machines.is_well(node, slot_seconds):
+        if node is None or not ranks.is_well(node, slot_seconds):
+            continue
+        if machines.is_well(node, slot_seconds):
             reason = f"{node} works like its peers again, and rank {verdict.rank} is as fast"
             yield from docket.recover(subject, moment(second), reason)

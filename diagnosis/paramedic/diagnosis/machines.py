@@ -133,7 +133,8 @@ class MachineWatch:
         )
         if judged.befallen is not None:
             yield from self._accuse_group(judged.befallen, picture, docket)
-        waits = standing_since is not None and any(self._failed_causes(docket))
+        may_wait = standing_since is not None or bool(self.absences.motion.worked)
+        waits = may_wait and any(self._failed_causes(docket))
         for departure in judged.departures:
             if _is_victim(departure, docket, roles, waits=waits):
                 self.departures.excuses.give(departure.node, Excuse.VICTIM, departure.second)
@@ -284,7 +285,7 @@ def _is_victim(
 ) -> bool:
     """Whether it only works differently, as everybody does who waits for one that is accused.
 
-    `waits`: the whole job stands still and waits for one that has failed.
+    `waits`: the whole job waits for one that has failed, or has not gone on for long since.
     """
     if departure.share_of(*OF_WORK) < _MOSTLY:
         return False

@@ -106,7 +106,7 @@ class RankJudging:
             if departed is None or departed.fault is Fault.UNKNOWN:  # else it is said why
                 shown = with_cause(shown, _held(windows, second))
             yield from docket.report(shown) if machines is None else docket.join(machines, shown)
-        yield from _acquit(second, memory.watch, docket)
+        yield from _acquit(second, windows.slot_seconds, memory.watch, docket)
 
     def _weigh(
         self, second: int, windows: JobWindows, memory: RankMemory, picture: JobPicture
@@ -165,11 +165,13 @@ def _tells_of_rank(verdict: Verdict) -> bool:
     return is_slow_rank(verdict) or verdict.phase is Phase.FAILED
 
 
-def _acquit(second: int, watch: StragglerWatch, docket: Docket) -> Iterator[Verdict]:
+def _acquit(
+    second: int, slot_seconds: int, watch: StragglerWatch, docket: Docket
+) -> Iterator[Verdict]:
     """Resolves those that have long been as fast as their peers."""
     for subject, verdict in list(docket.open.items()):
         is_ours = verdict.tier is Tier.PATTERN and is_slow_rank(verdict) and not is_joined(verdict)
         slow_node = subject.node if is_ours else None
-        if slow_node is not None and watch.is_well(slow_node):
+        if slow_node is not None and watch.is_well(slow_node, slot_seconds):
             reason = f"rank {verdict.rank} is as fast as its peers again"
             yield from docket.clear(slow_node, subject.trouble, moment(second), reason)

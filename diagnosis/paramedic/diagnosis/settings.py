@@ -97,7 +97,8 @@ class StragglerSettings:
     turmoil_deviation: float = 3.0
     """With more than half of the ranks this far out, the slot says nothing about any of them."""
     healthy_slots_to_resolve: int = 30
-    """So many slots without slowness (a slow one undoes two) and the rank is well again."""
+    """So many slots without slowness (a slow one undoes two) and the rank is well again; of slow
+    telemetry as many seconds, and 10 slots at least."""
     longest_wait_deviation: float = 1.0
     """A rank that waits in collectives more than this above its peers is a victim."""
 
@@ -162,7 +163,7 @@ class DepartureSettings:
     """Who stands apart by less than this share of the farthest is its victim: whoever waits for a
     slow machine works differently too."""
     healthy_seconds_to_resolve: float = 60.0
-    """So long without any evidence, and the machine is well again."""
+    """So long without a third of the evidence that decides, and the machine is well again."""
     telemetry_timeout_seconds: float = 120.0
     """So long without a node's telemetry while others' comes, and it counts as lost. Exporters are
     restarted, and scrapes get lost for a minute; with a job that stands still 10 s are enough."""

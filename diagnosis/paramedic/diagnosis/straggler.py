@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from paramedic.models.contract import AnomalyScores
 
 
+_FEWEST_HEALTHY_SLOTS = 10
+"""So many say that a rank is well, however far apart they are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Slowness:
     """A rank whose evidence has reached the level."""
@@ -159,14 +163,15 @@ class StragglerWatch:
             if known[lane, at]
         ]
 
-    def is_well(self, node: NodeName) -> bool:
+    def is_well(self, node: NodeName, slot_seconds: int) -> bool:
         """Whether the node's ranks were without slowness for long enough, by every symptom; not as
         long as evidence decides against one, or it would be accused again at once."""
         here = self._of(node)
         if self._trails.decides[:, here].any():
             return False
         slots = self._trails.healthy_slots[:, here][self._trails.known[:, here]]
-        return slots.size > 0 and bool((slots >= self._settings.healthy_slots_to_resolve).all())
+        enough = max(_FEWEST_HEALTHY_SLOTS, self._settings.healthy_slots_to_resolve / slot_seconds)
+        return slots.size > 0 and bool((slots >= enough).all())
 
     def _of(self, node: NodeName) -> list[int]:
         return [at for at, row in enumerate(self._rows) if row.node == node]
