@@ -120,6 +120,21 @@ def test_codes_come_from_metrics_and_events_and_old_ones_are_not_told_again() ->
     assert of_second_node(windows, event, late).xids == {63, 94}
 
 
+def test_a_code_is_new_for_the_card_that_shows_it_newly() -> None:
+    windows = job()
+    windows[Entity.GPU].values[4, 2] = 48.0
+    assert of_second_node(windows).xids == frozenset()
+    windows[Entity.GPU].values[5, 2, ONSET + 3 :] = 48.0
+    assert of_second_node(windows).xids == {48}
+
+
+def test_of_a_code_that_stands_as_long_as_anything_is_held_nobody_knows_the_age() -> None:
+    windows, long_ago = job(), Stretch(-300, SECONDS - 1)
+    windows[Entity.GPU].values[4, 2] = 48.0
+    windows[Entity.GPU].values[5, 2, ONSET:] = 63.0
+    assert measured(windows, (), NODES[1], long_ago).xids == {63}
+
+
 def test_an_exit_is_the_nodes_own() -> None:
     when = datetime.fromtimestamp(ONSET + 5, UTC)
     mine, others = (

@@ -244,13 +244,24 @@ def _growth(values: NDArray[np.floating]) -> float:
 
 
 def _xids(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> frozenset[int]:
+    """The codes that cards show since the onset and did not before: the last one stays for days.
+
+    Of a code that stands in the first slot that is held nobody knows how old it is.
+    """
     window = windows.get(Entity.GPU)
     if window is None or "gpu_xid" not in window.metrics:
         return frozenset()
     values = window.values[_rows_of(window, node), window.metrics.index("gpu_xid")]
-    new, old = values[:, stretch.since(window)], values[:, stretch.past(window)]
-    codes = {int(code) for code in new[new > 0]} - {int(code) for code in old[old > 0]}
-    return frozenset(codes)
+    old, new = stretch.past(window), stretch.since(window)
+    return frozenset(
+        code
+        for card in values
+        for code in _codes(card[new]) - (_codes(card[old]) or _codes(card[:1]))
+    )
+
+
+def _codes(shown: NDArray[np.floating]) -> set[int]:
+    return {int(code) for code in shown[shown > 0]}
 
 
 def _slow_reasons(windows: Mapping[Entity, Window], node: NodeName, stretch: Stretch) -> int | None:
