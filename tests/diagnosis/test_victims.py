@@ -110,6 +110,52 @@ def test_while_the_job_stands_for_one_that_has_failed_nobody_is_accused_of_worki
     assert set(accused(docket, None, *DIFFERENT)) == ({name(ODD_ONE)} if is_accused else set())
 
 
+BUSY = Fault(ODD_ONE, 4.0, metric="cpu_utilization_ratio", entity=Entity.NODE, first=35)
+
+
+@pytest.mark.parametrize(("phase", "is_accused"), [(Phase.FAILED, False), (Phase.SYMPTOM, True)])
+def test_what_a_host_does_while_the_job_waits_for_one_that_has_failed_is_nobodys_concern(
+    monkeypatch: pytest.MonkeyPatch, phase: Phase, *, is_accused: bool
+) -> None:
+    monkeypatch.setattr(MachineWatch, "_standing_since", lambda *_: START + 34)
+    docket = docket_with(replace(culprit(), phase=phase))
+    assert set(accused(docket, None, BUSY)) == ({name(ODD_ONE)} if is_accused else set())
+
+
+ECN = "ecn_packets_per_second"
+SWITCHES = replace(
+    SMALL, nodes=12, seconds=75, levels={**LEVELS, Entity.NODE: {**LEVELS[Entity.NODE], ECN: 40.0}}
+)
+
+
+def behind_switches() -> JobRoles:
+    roles = JobRoles(JOB)
+    for node in range(SWITCHES.nodes):
+        told = event(
+            EventKind.MEMBERSHIP, 0.0, name(node), None, change="joined", switch=f"s{node // 3}"
+        )
+        roles.hear(replace(told, job=JOB))
+    return roles
+
+
+@pytest.mark.parametrize(("ill_since", "groups"), [(10, 0), (44, 1), (None, 1)])
+def test_a_link_that_was_ill_before_congests_its_whole_switch(
+    ill_since: int | None, groups: int
+) -> None:
+    marked = (Fault(node, 30.0, metric=ECN, entity=Entity.NODE, first=40) for node in range(3))
+    crowd = replace(SWITCHES, faults=tuple(marked))
+    docket = docket_with()
+    if ill_since is not None:
+        onset = moment(START + ill_since)
+        docket = docket_with(replace(culprit(), onset=onset, detected_at=onset))
+    watch = MachineWatch(replace(SETTINGS, group_harmless_seconds=10.0))
+    picture, roles = JobPicture(), behind_switches()
+    picture.see(START, 0)
+    for windows in crowd.windows():
+        list(watch.weigh(windows, picture, docket, roles))
+    assert len(docket.groups) == groups
+
+
 TOLD_AT, SLOW_UNTIL = 30, 36
 RECOVERING = replace(SMALL, seconds=85, faults=slow(CULPRIT, 0.5, 0, first=27, last=SLOW_UNTIL))
 

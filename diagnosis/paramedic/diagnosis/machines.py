@@ -25,7 +25,7 @@ from paramedic.diagnosis.rank_judging import is_whole
 from paramedic.diagnosis.silent_together import at_once
 from paramedic.diagnosis.unheard import finding_of_absence
 from paramedic.ingest.contract import Entity, EntityKey
-from paramedic.models.departure.character import OF_ITSELF, OF_WORK
+from paramedic.models.departure.character import OF_ITSELF, OF_WORK, About
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 KINDS = (Entity.GPU, Entity.NODE)
 _MOSTLY = 0.7
+_BEFORE_SECONDS = 10
+"""Of what begins about then nobody knows which began first."""
 _STANDING_SECONDS = 60
 """Whoever made the job stand shows it by then."""
 _UNHEARD = (Fault.MACHINE_UNREACHABLE, Fault.NETWORK_GROUP)
@@ -185,6 +187,10 @@ class MachineWatch:
         group, departure, window = befallen
         if any(not {*group.members}.isdisjoint(one.members) for one in docket.groups):
             return ()
+        if departure.share_of(About.CONGESTION) >= _MOSTLY and _is_of_one(
+            group.members, departure.since, docket
+        ):
+            return ()
         windows = {window.entity: window}
         shown = finding_of_departure(departure, windows, 0, {}, self.settings)
         finding = finding_of_group(
@@ -287,12 +293,20 @@ def _is_victim(
 
     `waits`: the whole job waits for one that has failed, or has not gone on for long since.
     """
-    if departure.share_of(*OF_WORK) < _MOSTLY:
+    # What a host does while it waits is nobody's concern either.
+    about = (*OF_WORK, About.USAGE) if waits else OF_WORK
+    if departure.share_of(*about) < _MOSTLY:
         return False
     if waits or roles is None:
         return waits
     others = docket.accused - {departure.node}
     return any(roles.are_chained(node, departure.node) for node in others)
+
+
+def _is_of_one(members: tuple[NodeName, ...], since: int, docket: Docket) -> bool:
+    """Whether one of them was ill before: a link that drops packets congests its whole switch."""
+    ill = (one for subject, one in docket.not_working.items() if subject.node in members)
+    return any(one.onset.timestamp() <= since - _BEFORE_SECONDS for one in ill)
 
 
 def _is_of_rows(verdict: Verdict | None, tier: Tier) -> bool:

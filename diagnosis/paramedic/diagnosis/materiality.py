@@ -26,7 +26,7 @@ LEAST_SHARE = 0.05
 _LEAST_SURPLUS = 0.15
 """Who does so much more of its work than its peers cannot be doing the same; of less, nobody has
 less."""
-LEAST_FALL = 0.02
+LEAST_FALL = 0.03
 """Of a clock: chips of one kind are run within a step or two of each other."""
 _TELLING_SHARE = 0.5
 """Metrics that say so much of what the first of them says tell what is lost."""
