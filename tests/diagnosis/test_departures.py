@@ -252,6 +252,16 @@ def test_a_wide_slot_counts_for_what_it_is(width: int) -> None:
     assert found[name(3), 1] - onset <= 15 + 5 * width
 
 
+@pytest.mark.parametrize("width", [5, 15])
+def test_where_samples_are_seconds_apart_nobody_is_named_before_some_steps_were_seen(
+    width: int,
+) -> None:
+    crowd = replace(SMALL, seconds=400, width=width, faults=slow(3, 0.5, 1, first=4 * width))
+    ((who, named_at),) = named(crowd).items()
+    assert who == (name(3), 1)
+    assert 200 <= named_at <= 200 + 8 * width
+
+
 def test_what_is_over_is_well_again() -> None:
     quick = replace(SOON, healthy_seconds_to_resolve=5.0, smoothing_seconds=(1.0,))
     watch = DepartureWatch(quick)

@@ -48,6 +48,8 @@ _SLOTS_BETWEEN_LOOKS = 10
 _FEWEST_CALM_SLOTS = 3.0
 _MUCH_LOST = 0.2
 """Of the whole job's work: a little less has many causes."""
+_SELDOM_LEARNING_SECONDS = 200
+"""So long until some of even the longest steps have been seen, where samples are seconds apart."""
 _LATE_SECONDS = 10.0
 """Whose clock is some seconds off stops later than all others, or sooner."""
 _STANDING_SECONDS = 15.0
@@ -130,9 +132,10 @@ class DepartureWatch:
         rows = sum(len(windows[kind].rows) for kind in kinds)
         self._follow_steps(windows[Entity.GPU])
         self._job_pace.look(windows[Entity.GPU], self._step_seconds)
+        settings = _settling(self.settings, windows[Entity.GPU].slot_seconds)
         for kind in kinds:
             self._tests[kind].weigh(
-                windows[kind], roles, rows, self.settings,
+                windows[kind], roles, rows, settings,
                 self._step_seconds, busy_seconds, has_stood,
             )  # fmt: skip
         self._busy_hosts.look(self._tests[Entity.NODE].slot, self._pace, now)
@@ -327,6 +330,15 @@ class DepartureWatch:
     @property
     def _pace(self) -> int:
         return min(_STEADY_PACE, len(self.settings.smoothing_seconds) - 1)
+
+
+def _settling(settings: DepartureSettings, slot_seconds: int) -> DepartureSettings:
+    """With as much time to learn as samples that are seconds apart need."""
+    if slot_seconds == 1:
+        return settings
+    return replace(
+        settings, learning_seconds=max(settings.learning_seconds, _SELDOM_LEARNING_SECONDS)
+    )
 
 
 def _is_of_work_time(departure: Departure, standing_since: int | None) -> bool:
