@@ -222,6 +222,18 @@ def test_scores_say_what_was_seen_and_what_the_peers_did() -> None:
     assert found.peers[:, 0].tolist() == [3.0, 3.0, 2.0, 2.0]
 
 
+@given(SEEDS)
+@settings(max_examples=5)
+def test_what_need_not_be_scored_tells_what_was_seen_and_changes_no_other_score(seed: int) -> None:
+    window = window_of(noisy(seed, metrics=3))
+    model = PeerDeviationConfig().build()
+    every, some = model.score(window), model.score(window, {"metric_1"})
+    np.testing.assert_array_equal(some.deviation[:, [0, 2]], every.deviation[:, [0, 2]])
+    assert np.isnan(some.deviation[:, 1]).all()
+    np.testing.assert_array_equal(some.value, every.value)
+    np.testing.assert_array_equal(some.peers, every.peers)
+
+
 @given(SEEDS, st.lists(st.integers(0, 3), min_size=1, max_size=4))
 @settings(max_examples=10)
 def test_what_is_kept_of_the_last_window_changes_nothing(seed: int, moves: list[int]) -> None:

@@ -18,7 +18,7 @@ from paramedic.diagnosis.joining import is_joined, is_slow_rank
 from paramedic.diagnosis.rank_families import with_cause
 from paramedic.diagnosis.same_step import telling_ranks, with_peers_of_the_step
 from paramedic.diagnosis.slowness import finding_of
-from paramedic.diagnosis.symptoms import JUDGED_METRICS
+from paramedic.diagnosis.symptoms import JUDGED_METRICS, UNSCORED_METRICS
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class RankJudging:
         part = comparable_part(window, picture, self.settings, JUDGED_METRICS)
         telling = telling_ranks(part)
         steps = memory.earlier.before(with_peers_of_the_step(window, part, telling))
-        scores = self.model.score(steps)
+        scores = self.model.score(steps, UNSCORED_METRICS)
         memory.earlier.remember(part)
         return memory.watch.weigh(scores, telling)
 

@@ -74,7 +74,7 @@ class _Slot:
             self.peers(WAITING_METRIC),
             self.peers_step,
         )
-        return np.stack([column[which] for column in columns])
+        return np.array([column[which] for column in columns])
 
     @cached_property
     def peers_step(self) -> NDArray[np.float64]:
@@ -230,7 +230,11 @@ class StragglerWatch:
     def _levels(self, wander: NDArray[np.float64], ranks: int) -> NDArray[np.float64]:
         """The level for each noise, of which there are few: they are rounded."""
         settings, tests = self._settings, ranks * len(SYMPTOMS)
-        found, which = np.unique(wander, return_inverse=True)
+        found, which = (
+            (wander[:1], np.zeros(wander.size, np.intp))
+            if wander.min() == wander.max()  # as most often
+            else np.unique(wander, return_inverse=True)
+        )
         rate, allowance = settings.false_alarms_per_job_day, settings.allowance
         levels = [decision_level(rate, tests, allowance, Noise(one)) for one in found.tolist()]
         return np.array(levels)[which]

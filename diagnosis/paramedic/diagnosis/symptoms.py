@@ -40,3 +40,5 @@ PARTS_OF_STEP = (WAITING_METRIC, *(symptom.metric for symptom in SYMPTOMS))
 """What a step is made of, where nobody tells how long it is."""
 JUDGED_METRICS = frozenset({STEP_METRIC, *PARTS_OF_STEP, *(s.yardstick for s in SYMPTOMS)})
 """The rank metrics that a slot is judged by; no other is worth the model's time."""
+UNSCORED_METRICS = JUDGED_METRICS - {WAITING_METRIC, *(symptom.metric for symptom in SYMPTOMS)}
+"""Those of them that only tell what matters: nobody asks how odd they are."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -35,8 +37,11 @@ class PatternModel(Protocol):
 
     name: str
 
-    def score(self, window: Window) -> AnomalyScores:
-        """Deviations of the newest slot of the window, judged with the whole window."""
+    def score(self, window: Window, unscored: Collection[str] = ()) -> AnomalyScores:
+        """Deviations of the newest slot of the window, judged with the whole window.
+
+        Of the metrics that need not be scored it is wanted what was seen and what the peers did.
+        """
         ...
 
 

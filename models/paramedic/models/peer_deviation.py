@@ -20,6 +20,8 @@ from paramedic.models.leave_one_out import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from paramedic.ingest.contract import Entity, Window
@@ -100,17 +102,22 @@ class PeerDeviation:
         self.config = config
         self._last: dict[Entity, _Levels] = {}
 
-    def score(self, window: Window) -> AnomalyScores:
-        """Deviations of the newest slot; NaN where the row or its peers were not observed."""
+    def score(self, window: Window, unscored: Collection[str] = ()) -> AnomalyScores:
+        """Deviations of the newest slot; NaN where the row or its peers were not observed.
+
+        NaN as well for what need not be scored.
+        """
         newest = _values(window, np.array([-1]))
         level = np.full_like(newest, np.nan)
-        deviation = level[-1]
+        deviation = np.full_like(newest[-1], np.nan)
         if not np.isnan(newest).all():
             known = self._levels(window)
             level = known.levels[-1:]
+            scored = np.flatnonzero([name not in unscored for name in window.metrics])
             if not np.isnan(level).all():
                 last = window.last_second // window.slot_seconds
-                deviation = self._deviation(known, last - self.config.recent_slots)
+                recent = last - self.config.recent_slots
+                deviation[scored] = self._deviation(known, scored, recent)
         return AnomalyScores(
             second=window.last_second,
             rows=window.rows,
@@ -140,13 +147,14 @@ class PeerDeviation:
         known = self._last[window.entity] = _Levels(numbers, values, levels)
         return known
 
-    def _deviation(self, known: _Levels, recent: int) -> Cells:
-        """Of the newest slot, in which there is something, (metric, row).
+    def _deviation(self, known: _Levels, metrics: NDArray[np.intp], recent: int) -> Cells:
+        """Of these metrics in the newest slot, in which there is something, (metric, row).
 
         The recent slots are those after this one.
         """
         told = np.flatnonzero(~np.isnan(known.levels).all(axis=(1, 2)))
-        shares = _shares_of_level(known.values[told], known.levels[told])
+        chosen = np.ix_(told, metrics)
+        shares = _shares_of_level(known.values[chosen], known.levels[chosen])
         older = np.searchsorted(known.numbers[told], recent, side="right")
         if older >= self.config.steady_slots:
             shares -= self._forgiven(shares[..., :older])[..., None]
@@ -170,7 +178,7 @@ class PeerDeviation:
     def _forgiven(self, older: Cells) -> Cells:
         """What a row has long been different by, up to a limit."""
         steady = _median_of_enough(older, self.config.steady_slots)
-        return self._at_most_forgiven(np.nan_to_num(steady))
+        return self._at_most_forgiven(np.where(np.isnan(steady), 0.0, steady))
 
     def _at_most_forgiven(self, shares: Cells) -> Cells:
         most = self.config.forgiven_share
@@ -185,7 +193,8 @@ class PeerDeviation:
         usual, now = leave_one_out_median(np.stack((usual, now)))
         floor = self.config.floor_share / TO_STANDARD_DEVIATION
         usual = np.maximum(usual, floor)
-        widened = np.minimum(np.nan_to_num(now), usual * self.config.largest_widening)
+        now = np.where(np.isnan(now), 0.0, now)
+        widened = np.minimum(now, usual * self.config.largest_widening)
         scale: Cells = TO_STANDARD_DEVIATION * np.maximum(usual, widened)
         return scale
 
@@ -233,13 +242,12 @@ def _shares_of_level(values: Cells, level: Cells) -> Cells:
     size = np.abs(level)
     known = _known(size, axis=0)
     total = size.sum(axis=0) if isinstance(known, int) else np.nansum(size, axis=0)
-    mean = total / np.maximum(known, 1)
-    yardstick = np.maximum(np.maximum(size, mean, out=size), _SMALLEST, out=size)
+    mean = np.maximum(total / np.maximum(known, 1), _SMALLEST)
+    yardstick = np.maximum(size, mean, out=size)
     slots, metrics, rows = values.shape
     # With lines that are a power of two apart, all of a row's slots would share one cache line.
     shares = np.empty((slots, metrics, rows + _APART))[..., :rows]
     with np.errstate(over="ignore"):  # where the peers stand at zero
         np.divide(np.subtract(values, level, out=shares), yardstick, out=shares)
-    np.maximum(shares, -_LARGEST_SHARE, out=shares)
-    np.minimum(shares, _LARGEST_SHARE, out=shares)
+    np.clip(shares, -_LARGEST_SHARE, _LARGEST_SHARE, out=shares)
     return np.ascontiguousarray(shares.transpose(1, 2, 0))
