@@ -24,7 +24,7 @@ from paramedic.diagnosis.motion import Motion
 from paramedic.diagnosis.step_period import step_seconds
 from paramedic.ingest.contract import Entity
 from paramedic.models.cell_memory import CellMemory
-from paramedic.models.leave_one_out import median_over_time
+from paramedic.models.leave_one_out import median_of_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -117,7 +117,7 @@ class _Kind:
     def absent(self, timeout_seconds: float, fewest_nodes: int) -> dict[NodeName, int]:
         """For how many seconds each node was not heard that most others are heard without."""
         silent = self.memory.line(_Field.SILENT)
-        if len(self.nodes) < fewest_nodes:
+        if len(self.nodes) < fewest_nodes or silent.max(initial=0.0) < timeout_seconds:
             return {}
         gone = (self.heard > 0) & (silent >= timeout_seconds)
         return {self.nodes[at]: int(silent[at]) for at in np.flatnonzero(gone).tolist()}
@@ -129,13 +129,13 @@ class _Kind:
     def _note(self, seen: NDArray[np.bool_], second: int) -> None:
         """Who is heard, and after how long."""
         gap, before = self.memory.line(_Field.GAP), self.memory.line(_Field.GAP_BEFORE)
-        again = seen & (self.heard > 0)
-        before[again] = gap[again]
-        gap[again] = second - self.heard[again]
-        self.heard[seen] = second
-        streak = self.memory.line(_Field.STREAK)
-        streak[seen] += 1
-        streak[~seen] = 0
+        heard, streak = self.heard, self.memory.line(_Field.STREAK)
+        again = seen & (heard > 0)
+        np.copyto(before, gap, where=again)
+        np.copyto(gap, second - heard, where=again)
+        np.copyto(heard, second, where=seen)
+        streak += 1
+        streak *= seen
 
     def _count_silence(
         self, seen: NDArray[np.bool_], window: Window, timeout_seconds: float
@@ -168,7 +168,7 @@ class _Kind:
     def _lately_seconds(self, slot_seconds: int, timeout_seconds: float) -> float:
         """Who was heard so long ago counts as heard still: twice as long as it usually takes."""
         gap = np.minimum(self.memory.line(_Field.GAP), self.memory.line(_Field.GAP_BEFORE))
-        usual = max(float(slot_seconds), float(median_over_time(gap)))
+        usual = max(float(slot_seconds), median_of_known(gap))
         return min(timeout_seconds / 2, 2 * usual)
 
     def is_back(self, node: NodeName) -> bool:

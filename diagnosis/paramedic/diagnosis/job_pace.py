@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from paramedic.models.departure.steady import sample
-from paramedic.models.leave_one_out import median_over_time
+from paramedic.models.leave_one_out import median_of_known
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class JobPace:
         if 2 * np.count_nonzero(here) >= here.size:
             values = sample(gpus.values.T[-1, at])[here].astype(np.float64)
             self._seconds.append(gpus.last_second)
-            self._levels.append(float(median_over_time(values)))
+            self._levels.append(median_of_known(values))
             self._steps.append(step_seconds)
 
     @property

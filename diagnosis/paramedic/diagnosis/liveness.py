@@ -65,14 +65,18 @@ class Liveness:
     """When the newest was made."""
     _spoken: set[NodeName] = field(default_factory=set)
     """Who has spoken in this round."""
+    _frontiers: dict[Entity, int | None] = field(default_factory=dict)
+    """As far as they are known of what has been heard."""
 
     def observe(self, batch: TelemetryBatch, departed: Collection[NodeName]) -> None:
         """Take the signs of life out of a batch; what comes late of departed nodes is none."""
         for table in batch.tables:
             if table.entity is Entity.RANK and table.indices is not None:
                 self._take_ranks(table, batch, departed)
+                self._frontiers.clear()
             elif table.entity is Entity.NODE:
                 self._take_nodes(table, batch.second, departed)
+                self._frontiers.clear()
 
     @property
     def knows_steps(self) -> bool:
@@ -90,18 +94,23 @@ class Liveness:
         self.samples.pop(node, None)
         self.heard.pop(node, None)
         self.pulses.forget(node)
+        self._frontiers.clear()
 
     def beat_frontier(self) -> int | None:
         """The newest second that half of a silent rank's peers have beaten in."""
-        return _reached_by_half(self.pulses.beaten_seconds)
+        if Entity.RANK not in self._frontiers:
+            self._frontiers[Entity.RANK] = _reached_by_half(self.pulses.beaten_seconds)
+        return self._frontiers[Entity.RANK]
 
     def node_frontier(self) -> int | None:
         """The newest second that half of a silent node's peers have a sample of."""
-        members = self.pulses.seats.nodes
-        newest = [
-            kept[-1].second for node, kept in self.samples.items() if node in members and kept
-        ]
-        return _reached_by_half(np.array(newest, np.float64))
+        if Entity.NODE not in self._frontiers:
+            members = self.pulses.seats.nodes
+            newest = [
+                kept[-1].second for node, kept in self.samples.items() if node in members and kept
+            ]
+            self._frontiers[Entity.NODE] = _reached_by_half(np.array(newest, np.float64))
+        return self._frontiers[Entity.NODE]
 
     def ranks_reached(self) -> int | None:
         """`beat_frontier`, or what the only rank has reached."""

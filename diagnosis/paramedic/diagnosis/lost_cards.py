@@ -85,7 +85,7 @@ class LostCards:
         self.memory.arrange(window.rows, _ONE)
         if window.rows is not self.siblings.rows:
             self.siblings = _Siblings(window.rows)
-        here: NDArray[np.bool_] = np.any(window.observed[:, :, -1], axis=1)
+        here: NDArray[np.bool_] = window.observed.T[-1].any(axis=0)
         judged = self.siblings.are_there(here) & (self.memory.line(_Field.HEARD) > 0)
         self._note(here, judged, window)
         level = max(_ENOUGH_SECONDS / window.slot_seconds, _FEWEST_SLOTS)

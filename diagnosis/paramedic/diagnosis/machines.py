@@ -282,6 +282,8 @@ def _is_alone(gpus: Window, picture: JobPicture, docket: Docket) -> bool:
     """Whether a node has lost all its peers: beside who has ended or failed, all look odd."""
     failed = {one.node for one in docket.open.values() if one.phase is Phase.FAILED}
     gone = picture.departed | failed
+    if not gone:
+        return False
     nodes = {row.node for row in gpus.rows}
     return not gone.isdisjoint(nodes) and len(nodes - gone) <= 1
 

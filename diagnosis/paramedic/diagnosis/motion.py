@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.models.leave_one_out import median_over_time
+from paramedic.models.leave_one_out import median_of_known
 
 if TYPE_CHECKING:
     from paramedic.ingest.contract import Window
@@ -195,4 +195,4 @@ def _median(window: Window, metric: str) -> float | None:
         return None
     if known < here.size:
         values = values[here]
-    return float(median_over_time(values.astype(np.float64)))
+    return median_of_known(values.astype(np.float64))

@@ -54,6 +54,8 @@ class JobPicture:
     """A job's states, generations and departures so far."""
 
     generation: int = -1
+    departed: frozenset[NodeName] = frozenset()
+    """The nodes that have left, were replaced, or whose process has ended."""
     maintenance: MaintenancePlan = field(default_factory=MaintenancePlan)
     """Who is put aside on purpose, and when."""
     _members: dict[NodeName, tuple[float, bool]] = field(default_factory=dict)
@@ -74,11 +76,6 @@ class JobPicture:
     def doing(self) -> JobState:
         """What the job does now; one without events counts as training."""
         return self._states[-1][1] if self._states else JobState.TRAINING
-
-    @property
-    def departed(self) -> frozenset[NodeName]:
-        """The nodes that have left, were replaced, or whose process has ended."""
-        return frozenset(node for node, (_, gone) in self._members.items() if gone)
 
     @property
     def training_since(self) -> float | None:
@@ -187,6 +184,8 @@ class JobPicture:
     def _move(self, node: NodeName, event: Event, *, gone: bool) -> None:
         moved = (event.timestamp.timestamp(), gone)
         self._members[node] = max(self._members.get(node, moved), moved)
+        if self._members[node][1] != (node in self.departed):
+            self.departed ^= {node}
 
     def _change_state(self, event: Event) -> None:
         state = str(event.details.get("state"))

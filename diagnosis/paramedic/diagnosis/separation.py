@@ -57,7 +57,7 @@ class Picture:
 
     def __init__(self, deviations: NDArray[np.float64], nodes: Circles) -> None:
         """`deviations` is (row, metric); what is not known counts as none."""
-        self._rows = np.nan_to_num(deviations)
+        self._rows = np.where(np.isnan(deviations), 0.0, deviations)
         self._nodes = nodes
         self._middles = nodes.middles(self._rows)
 

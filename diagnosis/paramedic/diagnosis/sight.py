@@ -6,7 +6,9 @@ are blind. When nothing of the job arrives any more, no time passes here.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Evidence, Fault, Phase, Severity, Tier
@@ -27,6 +29,20 @@ _SECONDS_TO_BE_BACK = 3
 
 
 @dataclass(slots=True)
+class _Named:
+    """Whom lists of names name, found once for the same lists: senders keep theirs."""
+
+    lists: list[tuple[NodeName, ...]] = field(default_factory=list)
+    nodes: frozenset[NodeName] = frozenset()
+
+    def of(self, lists: list[tuple[NodeName, ...]]) -> frozenset[NodeName]:
+        is_known = len(lists) == len(self.lists) and all(map(operator.is_, lists, self.lists))
+        if not is_known:
+            self.lists, self.nodes = lists, frozenset(chain.from_iterable(lists))
+        return self.nodes
+
+
+@dataclass(slots=True)
 class JobSight:
     """When anything was last heard of a job's machines, and which of them sources cannot see."""
 
@@ -40,11 +56,12 @@ class JobSight:
     """The origins that do not see a node."""
     seconds_heard: int = 0
     """Seconds with rows since the job was last found lost."""
+    _named: _Named = field(default_factory=_Named)
 
     def see(self, batch: TelemetryBatch) -> None:
         """A batch has arrived."""
         self.head = max(self.head, batch.second)
-        nodes = {node for table in batch.tables for node in table.nodes}
+        nodes = self._named.of([table.nodes for table in batch.tables])
         for node in nodes:
             self.nodes[node] = max(self.nodes.get(node, 0), batch.second)
         if nodes and batch.second > self.heard:

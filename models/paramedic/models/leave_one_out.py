@@ -175,6 +175,16 @@ def median_over_time(values: NDArray[_Real]) -> NDArray[_Real]:
     return middle.reshape(count.shape)
 
 
+def median_of_known(values: NDArray[_Real]) -> float:
+    """The median of some numbers that are all there, and one at least.
+
+    >>> median_of_known(np.array([3.0, 1.0, 4.0, 2.0]))
+    2.5
+    """
+    ordered, last = np.sort(values), values.size - 1
+    return float(ordered[last // 2] + ordered[(last + 1) // 2]) / 2
+
+
 def deviation_over_time(differences: NDArray[_Real]) -> NDArray[_Real]:
     """The robust standard deviation along the last axis of differences from the middle.
 

@@ -41,10 +41,9 @@ class JobSlot:
 
 def job_slot(window: Window) -> JobSlot | None:
     """The window's newest slot; None where no rank tells anything of its training."""
+    values, is_told = window.values.T[-1], window.observed.T[-1].any(axis=1)
     newest = {
-        metric: window.values[:, at, -1].astype(np.float64)
-        for at, metric in enumerate(window.metrics)
-        if window.observed[:, at, -1].any()
+        window.metrics[at]: values[at].astype(np.float64) for at in np.flatnonzero(is_told).tolist()
     }
     if not newest or newest.keys() == {"heartbeat"}:
         return None

@@ -70,6 +70,8 @@ class MetricRules:
                 continue
             column = window.values[:, window.metrics.index(metric), :]
             counted = np.flatnonzero((column[:, -1] > 0) & np.isfinite(column[:, -1]))
+            if not counted.size:
+                continue
             recent = column[counted, -1 - _SLOTS_BACK :]
             before = np.fmax.reduce(recent[:, :-1], axis=1, initial=np.nan)
             grown = recent[:, -1] - before

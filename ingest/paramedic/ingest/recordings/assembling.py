@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from paramedic.ingest.batch.block_columns import BlockColumns
 from paramedic.ingest.contract import Entity, JobName, NodeName, Table, TelemetryBatch
 from paramedic.ingest.recordings.moment import MICROSECONDS, Moment
 from paramedic.ingest.recordings.row_group import Whole
@@ -33,6 +34,10 @@ class Assembler:
         self._job = job
         self._nodes = nodes
         self._metrics = metrics
+        self._places = {
+            entity: {metric: at for at, metric in enumerate(names)}
+            for entity, names in metrics.items()
+        }
         self._held: dict[Entity, Rows] = {}
         self._layouts: dict[tuple[Entity, bytes, bytes], _Layout] = {}
         self.repeated = 0
@@ -119,17 +124,14 @@ class Assembler:
 
     def _table(self, entity: Entity, rows: Rows, part: slice) -> Table:
         values = rows.values[:, part]
-        observed = (~np.isnan(values)).any(axis=1).tolist()
+        observed = np.flatnonzero((~np.isnan(values)).any(axis=1))
         nodes, indices = self._layout(entity, rows.nodes[part], rows.indices[part])
-        # Views, like those of a message: their numbers are Python's.
-        columns = {
-            metric: memoryview(column)
-            for metric, column, is_there in zip(
-                self._metrics[entity], values, observed, strict=True
-            )
-            if is_there
-        }
-        return Table(entity, nodes, indices, columns)
+        places = self._places[entity]
+        if observed.size < len(places):
+            names = self._metrics[entity]
+            places = {names[at]: place for place, at in enumerate(observed.tolist())}
+            values = values[observed]
+        return Table(entity, nodes, indices, BlockColumns(places, values))
 
     def _layout(self, entity: Entity, nodes: Whole, indices: Whole) -> _Layout:
         """The names of the rows: the same objects for the same rows, by which plans are found."""

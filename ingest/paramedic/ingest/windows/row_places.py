@@ -42,7 +42,7 @@ class RowPlaces:
         """
         if isinstance(lines, slice) and isinstance(self.where, slice):
             values[lines, self.where] = block
-        elif self._group > 1 and block.flags.c_contiguous:
+        elif self._group > 1 and block.strides[1] == block.itemsize:
             # Groups are bytes to NumPy, which moves them whole and does not mind where they begin.
             group = np.dtype((np.void, self._group * values.itemsize))
             self._put(values.view(group), lines, self._groups, block.view(group))

@@ -116,10 +116,11 @@ class SlotArray:
         """Values and mask (row, metric, slot) of the slots, both included, as read-only views."""
         self._cover(first, last, min(first, keep_from))
         begin, end = first - self._first, last + 1 - self._first
-        for at in np.flatnonzero(self._unmasked[begin:end]) + begin:
-            self._mask(int(at))
-        part = np.s_[begin:end, : self.metrics, : self.rows]
-        return _frozen(self._values[part]), _frozen(self._observed[part])
+        if np.count_nonzero(unmasked := self._unmasked[begin:end]):
+            for at in (np.flatnonzero(unmasked) + begin).tolist():
+                self._mask(at)
+        part = np.s_[: self.rows, : self.metrics, begin:end]
+        return self._shown_values[part], self._shown_observed[part]
 
     def arrange(self, metrics: Sequence[int], rows: Sequence[int]) -> None:
         """Bring the metrics and rows at these positions into this order; the others are gone."""
@@ -205,9 +206,10 @@ class SlotArray:
         """Bring a slot up to date: holes in rows that were not written to, and the mask."""
         touched = self._touched[at, : self.rows]
         values = self._values[at, : self.metrics, : self.rows]
-        if not touched.any():
+        told = np.count_nonzero(touched)
+        if not told:
             values[...] = np.nan
-        elif not touched.all():
+        elif told < touched.size:
             values[:, ~touched] = np.nan
         # Only NaN is not equal to itself.
         np.equal(values, values, out=self._observed[at, : self.metrics, : self.rows])
@@ -229,6 +231,8 @@ class SlotArray:
         self._observed = np.empty((slots, metrics, rows), np.bool_)
         self._touched = np.empty((slots, rows), np.bool_)
         self._unmasked = np.ones(slots, np.bool_)
+        self._shown_values = _shown(self._values)
+        self._shown_observed = _shown(self._observed)
 
 
 def _capacity(needed: int) -> int:
@@ -239,8 +243,8 @@ def _row_capacity(needed: int) -> int:
     return -(-_capacity(needed) // ROW_ROOM_MULTIPLE) * ROW_ROOM_MULTIPLE
 
 
-def _frozen(part: NDArray[_Kind]) -> NDArray[_Kind]:
-    """A (row, metric, slot) view that cannot be written through."""
-    view = part.transpose(2, 1, 0)
+def _shown(array: NDArray[_Kind]) -> NDArray[_Kind]:
+    """A (row, metric, slot) view that cannot be written through, nor what is taken of it."""
+    view = array.transpose(2, 1, 0)
     view.flags.writeable = False
     return view

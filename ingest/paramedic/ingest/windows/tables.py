@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paramedic.ingest.batch.block_columns import BlockColumns
 from paramedic.ingest.batch.columns import PackedColumns
 from paramedic.ingest.windows.errors import ForeignBatchError
 
@@ -32,6 +33,9 @@ class TableBlock:
         if isinstance(table.columns, PackedColumns):
             self.metrics = table.columns.metrics
             self.values = _unpacked(table.columns, len(table.nodes))
+        elif isinstance(table.columns, BlockColumns):
+            self.metrics = tuple(table.columns)
+            self.values = table.columns.block
         else:
             self.metrics = tuple(table.columns)
             self.values = _stacked(table)
