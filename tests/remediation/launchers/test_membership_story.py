@@ -124,6 +124,18 @@ def test_a_process_that_raised_and_does_not_exit_is_made_to() -> None:
     assert (job.node_of(1), job.states()[-1]) == (NODES[3], "training")
 
 
+def test_a_newcomer_that_raised_is_made_to_exit_though_it_says_that_it_is_ready() -> None:
+    job = training_job()
+    job.membership.disconnected(NODES[3], job.now)
+    job.exit(NODES[0], by=signal.SIGKILL)
+    newcomer = job.node_of(0)
+    job.say(newcomer, Raised(ERROR))
+    job.greet(newcomer)
+    job.make_ready(newcomer)
+    job.wait(30)
+    assert job.alive[newcomer].signals == [signal.SIGKILL]
+
+
 def test_a_rank_on_its_way_out_is_given_no_new_generation() -> None:
     job = training_job()
     job.say(NODES[1], Raised(ERROR))

@@ -33,8 +33,11 @@ class _Limit:
 
 
 def worker_is_ready(job: JobRecord, worker: Worker, now: float) -> None:
-    """It waits from now on: ask it whether it lives; the ranks it waits for get a limit."""
-    worker.due_at = None
+    """It waits from now on: ask it whether it lives; the ranks it waits for get a limit.
+
+    Who has raised an error is to leave all the same: no rank is given to it.
+    """
+    worker.due_at = worker.due_at if worker.raised else None
     worker.ping_at = now + job.rules.ping_seconds
     if job.stage is Stage.STARTING and worker.rank is not None and job.start_due_at is None:
         job.start_due_at = now + job.rules.start_timeout_seconds
