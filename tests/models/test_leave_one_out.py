@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from paramedic.models.leave_one_out import (
     leave_one_out_median,
     leave_one_out_quantiles,
+    lower_median,
     median_over_time,
 )
 
@@ -51,6 +52,15 @@ def test_the_median_over_time_passes_over_holes(
 
 
 @given(_ROWS)
+def test_the_lower_median_is_what_more_than_half_of_the_known_reach(
+    rows: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+) -> None:
+    seen = [sorted(row[~np.isnan(row)].tolist()) for row in rows]
+    expected = [part[(len(part) - 1) // 2] if part else float("nan") for part in seen]
+    np.testing.assert_array_equal(lower_median(rows), expected)
+
+
+@given(_ROWS)
 def test_single_numbers_stay_single_numbers_and_mean_the_same(
     rows: np.ndarray[tuple[int, int], np.dtype[np.float64]],
 ) -> None:
@@ -63,9 +73,10 @@ def test_single_numbers_stay_single_numbers_and_mean_the_same(
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4)])
 def test_of_nothing_nothing_is_known(shape: tuple[int, ...]) -> None:
-    found = median_over_time(np.zeros(shape))
-    assert found.shape == shape[:-1]
-    assert np.isnan(found).all()
+    for middle in (median_over_time, lower_median):
+        found = middle(np.zeros(shape))
+        assert found.shape == shape[:-1]
+        assert np.isnan(found).all()
 
 
 def test_an_outlier_does_not_move_its_own_yardstick() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
 from paramedic.models.departure.character import About, character_of
-from paramedic.models.leave_one_out import entry_at
+from paramedic.models.leave_one_out import lower_median
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -84,7 +84,8 @@ class DomainRows:
         shape = min(slots, window.values.shape[2]), len(kept), len(window.rows) + 1
         values = np.full(shape, np.nan)
         np.copyto(values[..., :-1], window.values.T[newest], where=window.observed.T[newest])
-        return _most_reach(np.take(values, self._seats(window), axis=2))
+        # What more than half show: half of them, which may be two machines of four, are no group.
+        return lower_median(np.take(values, self._seats(window), axis=2))
 
     def _seats(self, window: Window) -> NDArray[np.intp]:
         rows, seats = self._seated.get(window.entity, (None, None))
@@ -92,19 +93,6 @@ class DomainRows:
             seats = _seats(window.rows, self.domains)
             self._seated[window.entity] = window.rows, seats
         return seats
-
-
-def _most_reach(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What more than half of those that are known reach, along the last axis; NaN: nobody is.
-
-    Half of the nodes, which may be two machines of four, are no group.
-    """
-    missing = np.isnan(values)
-    count = values.shape[-1] - np.count_nonzero(missing, axis=-1)[..., None]
-    ordered = np.sort(np.where(missing, np.inf, values), axis=-1)
-    reached = entry_at(ordered, np.maximum(count - 1, 0) // 2)
-    found: NDArray[np.float64] = np.where(count > 0, reached, np.nan)[..., 0]
-    return found
 
 
 def is_shared(metric: str, matters: tuple[About, ...] = SHARED) -> bool:

@@ -149,6 +149,25 @@ def entry_at(ordered: NDArray[_Real], position: NDArray[np.int_]) -> NDArray[_Re
     return np.take_along_axis(ordered, places, axis=-1)
 
 
+def lower_median(values: NDArray[_Real]) -> NDArray[_Real]:
+    """What more than half of the entries of the last axis reach, NaN left out; NaN where all are.
+
+    Of an even number the lower of the two in the middle: half of them are not most.
+
+    >>> lower_median(np.array([[3.0, 9.0, np.nan, 1.0, 2.0], [np.nan] * 5])).tolist()
+    [2.0, nan]
+    """
+    if not values.shape[-1]:
+        return np.full_like(values, np.nan, shape=values.shape[:-1])
+    ordered = np.sort(values, axis=-1)
+    if not np.count_nonzero(np.isnan(ordered[..., -1])):
+        complete: NDArray[_Real] = ordered[..., (values.shape[-1] - 1) // 2]
+        return complete
+    count = np.count_nonzero(~np.isnan(ordered), axis=-1, keepdims=True)
+    holed: NDArray[_Real] = entry_at(ordered, (count - 1) // 2)[..., 0]
+    return holed
+
+
 def median_over_time(values: NDArray[_Real]) -> NDArray[_Real]:
     """The median along the last axis, NaN left out; NaN where nothing is there.
 

@@ -19,7 +19,7 @@ from paramedic.models.departure.growth import Growth
 from paramedic.models.departure.scaling import scaled, size_of
 from paramedic.models.departure.scatter import Scatter
 from paramedic.models.departure.steady import Steady, sample
-from paramedic.models.leave_one_out import entry_at, leave_one_out_median, median_over_time
+from paramedic.models.leave_one_out import leave_one_out_median, lower_median, median_over_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -255,14 +255,11 @@ def _other_of_two(values: Cells) -> Cells:
 def _middle(level: Cells, known: NDArray[np.bool_]) -> tuple[Cells, NDArray[np.bool_]]:
     """The median size of the level over rows, (metric, 1), and whether there is one."""
     some, seen = np.abs(sample(level)), sample(known)
-    if np.count_nonzero(seen) == seen.size:
-        some.sort(axis=1)
-        middle = some[:, (some.shape[1] - 1) // 2, None]
-        return middle, np.ones(middle.shape, np.bool_)
-    count = np.count_nonzero(seen, axis=1)[:, None]
-    ordered = np.sort(np.where(seen, some, np.inf), axis=1)
-    middle = entry_at(ordered, (count - 1) // 2)
-    return np.where(count > 0, middle, 0.0), count > 0
+    if np.count_nonzero(seen) != seen.size:
+        some = np.where(seen, some, np.nan)
+    middle = lower_median(some)[:, None]
+    is_known = ~np.isnan(middle)
+    return np.where(is_known, middle, 0.0), is_known
 
 
 @lru_cache(maxsize=64)
