@@ -173,19 +173,19 @@ def test_a_job_may_come_to_stand_in_a_part_of_its_step_in_which_cards_do_little(
 
 
 @pytest.mark.parametrize(
-    ("node", "since", "is_missed"),
-    [(3, 92, True), (4, 92, False), (3, 70, False)],
+    ("node", "since", "silent_seconds"),
+    [(3, 92, 10.0), (4, 92, None), (3, 70, None)],
     ids=["another looks odd since then", "the silent one itself", "odd since long before"],
 )
 def test_who_looks_odd_since_another_fell_silent_may_wait_for_that_one(
-    node: int, since: int, *, is_missed: bool
+    node: int, since: int, silent_seconds: float | None
 ) -> None:
     watcher = AbsenceWatch(30)
     for at in range(100):
         heard = EVERYBODY - {4} if at >= 90 else EVERYBODY
         gpus = working(START + at, heard, spins=False)
         list(watcher.judge({Entity.GPU: gpus, Entity.NODE: window(Entity.NODE, START + at, heard)}))
-    assert watcher.is_missed(NodeName(f"n{node}"), START + since) is is_missed
+    assert watcher.missed_for(NodeName(f"n{node}"), START + since) == silent_seconds
 
 
 def test_who_was_silent_while_the_job_went_on_has_lost_the_exporters_time_to_be_back() -> None:

@@ -13,11 +13,12 @@ from diagnosis.test_chores import (
     POWER,
     REPLAYS,
     TENSOR,
+    cost,
     departure,
     slot,
-    window,
 )
 from paramedic.diagnosis.busy_hosts import BusyHosts, Spared, has_no_part
+from paramedic.diagnosis.departure import Departure
 
 WORK = (TENSOR, POWER)
 WRITES = "disk_throughput_bytes_per_second"
@@ -29,16 +30,23 @@ def hosts(*, busy: bool = True) -> BusyHosts:
     return found
 
 
+def spare(
+    found: BusyHosts, one: Departure, share: float = 1.0, job_seconds: float | None = None
+) -> Spared:
+    """It does so much of what the others do, and the job has lost so much."""
+    return found.spare(one, {}, cost(one, share, job_seconds))
+
+
 def test_work_that_a_busy_host_takes_is_spared_for_now() -> None:
-    assert hosts().spare(departure(*WORK), window(0.95), {}, None) is Spared.FOR_NOW
-    assert hosts(busy=False).spare(departure(*WORK), window(0.95), {}, None) is Spared.NOT
+    assert spare(hosts(), departure(*WORK), 0.95) is Spared.FOR_NOW
+    assert spare(hosts(busy=False), departure(*WORK), 0.95) is Spared.NOT
 
 
 def test_when_the_host_is_busy_no_more_what_it_explained_is_doubted_once() -> None:
     found = hosts()
-    found.spare(departure(*WORK), window(0.95), {}, None)
+    spare(found, departure(*WORK), 0.95)
     found.look(slot({}), 1, LAST + 40)
-    again = [found.spare(departure(*WORK), window(0.95), {}, None) for _ in range(2)]
+    again = [spare(found, departure(*WORK), 0.95) for _ in range(2)]
     assert again == [Spared.AND_DOUBTED, Spared.NOT]
 
 
@@ -47,19 +55,19 @@ def test_who_has_cost_too_much_is_accused_with_all_that_was_seen(
     share: float, lost: float | None
 ) -> None:
     found = hosts()
-    found.spare(departure(*WORK, seconds=10), window(0.95), {}, None)
-    assert found.spare(departure(*WORK), window(share), {}, lost) is Spared.NOT
+    spare(found, departure(*WORK, seconds=10), 0.95)
+    assert spare(found, departure(*WORK), share, lost) is Spared.NOT
 
 
 @pytest.mark.parametrize(("lost", "spared"), [(0.0, Spared.FOR_NOW), (12.0, Spared.NOT)])
 def test_a_host_that_is_only_busy_is_asked_what_it_costs_the_job(
     lost: float, spared: Spared
 ) -> None:
-    assert hosts().spare(departure(CPU, seconds=900), window(), {}, lost) is spared
+    assert spare(hosts(), departure(CPU, seconds=900), 1.0, lost) is spared
 
 
 def test_errors_are_spared_by_nothing() -> None:
-    assert hosts().spare(departure(REPLAYS), window(), {}, 0.0) is Spared.NOT
+    assert spare(hosts(), departure(REPLAYS), 1.0, 0.0) is Spared.NOT
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from diagnosis.synthetic import JOB
 from paramedic.diagnosis.chores import Chores, does_not_decide_otherwise
+from paramedic.diagnosis.cost import Cost
 from paramedic.diagnosis.departure import Departure
 from paramedic.diagnosis.node_evidence import NodeEvidence
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
@@ -56,6 +57,11 @@ def departure(
     return Departure(row, 0, (row,), LAST + 1 - seconds, LAST, 30.0, 20.0, told, loud, said)
 
 
+def cost(one: Departure, share: float = 1.0, job_seconds: float | None = None) -> Cost:
+    """Of a machine that does so much of what the others do, in a job that has lost so much."""
+    return replace(Cost.of(one, window(share)), job_seconds=job_seconds)
+
+
 def busy(*nodes: NodeName, second: int = LAST) -> Chores:
     """These hosts are seen to be busy in this second."""
     chores = Chores()
@@ -65,10 +71,8 @@ def busy(*nodes: NodeName, second: int = LAST) -> Chores:
 
 def said_to_be_busy(chores: Chores) -> set[NodeName]:
     """Those of whom it is explained that they are busy."""
-    seen = window()
-    return {
-        node for node in (ME, OTHER, THIRD) if chores.explain(departure(CPU, node=node), seen, {})
-    }
+    found = {node: departure(CPU, node=node) for node in (ME, OTHER, THIRD)}
+    return {node for node, one in found.items() if chores.explain(one, {}, cost(one))}
 
 
 @pytest.mark.parametrize(
@@ -117,13 +121,14 @@ def test_a_busy_host_explains_the_work_that_it_loses_as_long_as_it_is_little(
     lost_share: float, seconds: int, *, is_borne: bool
 ) -> None:
     one = departure(TENSOR, POWER, seconds=seconds)
-    assert busy(ME).explain(one, window(1 - lost_share), {}) is is_borne
-    assert busy().explain(one, window(1 - lost_share), {}) is False
+    assert busy(ME).explain(one, {}, cost(one, 1 - lost_share)) is is_borne
+    assert busy().explain(one, {}, cost(one, 1 - lost_share)) is False
 
 
 def test_a_busy_host_explains_no_errors() -> None:
     for loud in ((REPLAYS,), (TENSOR, REPLAYS), (CPU, REPLAYS)):
-        assert not busy(ME).explain(departure(*loud), window(0.94), {})
+        one = departure(*loud)
+        assert not busy(ME).explain(one, {}, cost(one, 0.94))
 
 
 @pytest.mark.parametrize(
@@ -134,8 +139,8 @@ def test_a_job_that_goes_on_as_before_bears_a_busy_host_and_one_that_is_slower_d
     lost_seconds: float | None, for_seconds: int, *, is_explained: bool
 ) -> None:
     one = departure(CPU, seconds=for_seconds)
-    assert busy(ME).explain(one, window(1.0), {}, lost_seconds) is is_explained
-    assert not busy(OTHER).explain(one, window(1.0), {}, lost_seconds)
+    assert busy(ME).explain(one, {}, cost(one, 1.0, lost_seconds)) is is_explained
+    assert not busy(OTHER).explain(one, {}, cost(one, 1.0, lost_seconds))
 
 
 @pytest.mark.parametrize(("errors", "is_explained"), [(0.08, True), (0.12, False)])
@@ -144,16 +149,17 @@ def test_a_busy_host_explains_what_it_says_nine_tenths_of(
 ) -> None:
     half = (1 - errors) / 2
     one = departure(TENSOR, CPU, weights={TENSOR: half, CPU: half, REPLAYS: errors})
-    assert busy(ME).explain(one, window(0.94), {}) is is_explained
+    assert busy(ME).explain(one, {}, cost(one, 0.94)) is is_explained
 
 
 @pytest.mark.parametrize("loud", [(CPU,), (LATENCY,), (CPU, DISK, LATENCY), (PAUSED, CPU)])
 def test_a_busy_host_explains_that_it_is_busy_and_answers_slowly_for_minutes_only(
     loud: tuple[str, ...],
 ) -> None:
-    assert busy(ME).explain(departure(*loud, seconds=239), window(3.0), {})
-    assert not busy(ME).explain(departure(*loud, seconds=240), window(3.0), {})
-    assert not busy(OTHER).explain(departure(*loud), window(3.0), together(0))
+    short, long = departure(*loud, seconds=239), departure(*loud, seconds=240)
+    assert busy(ME).explain(short, {}, cost(short, 3.0))
+    assert not busy(ME).explain(long, {}, cost(long, 3.0))
+    assert not busy(OTHER).explain(short, together(0), cost(short, 3.0))
 
 
 def together(later: int, strength: float = 0.4, seconds: int = 80) -> dict[NodeName, NodeEvidence]:
@@ -164,8 +170,8 @@ def together(later: int, strength: float = 0.4, seconds: int = 80) -> dict[NodeN
 @pytest.mark.parametrize("later", [-12, 0, 12])
 def test_a_busy_host_explains_what_others_lose_that_began_with_it(later: int) -> None:
     one, chores = departure(TENSOR, POWER), busy(THIRD, OTHER)
-    assert chores.explain(one, window(0.94), together(later))
-    assert not chores.explain(one, window(0.8), together(later))
+    assert chores.explain(one, together(later), cost(one, 0.94))
+    assert not chores.explain(one, together(later), cost(one, 0.8))
 
 
 @pytest.mark.parametrize(("seconds", "is_explained"), [(239, True), (240, False)])
@@ -173,15 +179,15 @@ def test_what_is_lost_for_longer_than_a_chore_lasts_is_nobodys_chore(
     seconds: int, *, is_explained: bool
 ) -> None:
     one, standing = departure(TENSOR, seconds=seconds), together(0, seconds=seconds)
-    assert busy(ME).explain(one, window(0.97), {}) is is_explained
-    assert busy(OTHER).explain(one, window(0.97), standing) is is_explained
+    assert busy(ME).explain(one, {}, cost(one, 0.97)) is is_explained
+    assert busy(OTHER).explain(one, standing, cost(one, 0.97)) is is_explained
 
 
 def test_a_busy_host_explains_nothing_of_others_but_their_work() -> None:
     said = {TENSOR: 0.88, LATENCY: 0.12}
     one = departure(TENSOR, LATENCY, weights=said)
-    assert busy(ME).explain(one, window(0.94), {})
-    assert not busy(OTHER).explain(one, window(0.94), together(0))
+    assert busy(ME).explain(one, {}, cost(one, 0.94))
+    assert not busy(OTHER).explain(one, together(0), cost(one, 0.94))
 
 
 @pytest.mark.parametrize(
@@ -191,12 +197,13 @@ def test_a_busy_host_explains_nothing_of_others_but_their_work() -> None:
 def test_a_busy_host_explains_nothing_of_others_where(
     standing: dict[NodeName, NodeEvidence],
 ) -> None:
-    assert not busy(OTHER).explain(departure(TENSOR), window(0.94), standing)
+    one = departure(TENSOR)
+    assert not busy(OTHER).explain(one, standing, cost(one, 0.94))
 
 
 def test_a_busy_host_that_works_more_than_its_peers_is_explained_as_well() -> None:
     more = replace(departure(TENSOR, seconds=80), told_by={TENSOR: 9.0})
-    assert busy(ME).explain(more, window(1.06), {})
+    assert busy(ME).explain(more, {}, cost(more, 1.06))
 
 
 @pytest.mark.parametrize(
@@ -207,10 +214,10 @@ def test_what_a_busy_host_shows_besides_has_to_decide_by_itself(
 ) -> None:
     one = departure(CPU, REPLAYS, weights={CPU: usage, REPLAYS: errors})
     strong = replace(one, nats=1.8 * one.level)
-    assert does_not_decide_otherwise(strong, window(1.0), 0.0) is is_harmless
-    assert not does_not_decide_otherwise(strong, window(1.0), 10.0)
+    assert does_not_decide_otherwise(strong, cost(strong, 1.0, 0.0)) is is_harmless
+    assert not does_not_decide_otherwise(strong, cost(strong, 1.0, 10.0))
     late = replace(strong, second=strong.second + 300)
-    assert not does_not_decide_otherwise(late, window(1.0), None)
+    assert not does_not_decide_otherwise(late, cost(late, 1.0, None))
 
 
 @pytest.mark.parametrize(("share", "is_harmless"), [(0.97, True), (0.5, False)])
@@ -220,7 +227,7 @@ def test_work_that_is_hardly_less_does_not_count_beside_a_busy_host(
     said = {CPU: 0.4, TENSOR: 0.5, REPLAYS: 0.1}
     one = departure(CPU, TENSOR, REPLAYS, weights=said, seconds=60)
     strong = replace(one, nats=1.8 * one.level)
-    assert does_not_decide_otherwise(strong, window(share), 0.0) is is_harmless
+    assert does_not_decide_otherwise(strong, cost(strong, share, 0.0)) is is_harmless
 
 
 @pytest.mark.parametrize(("times", "is_explained"), [(3.0, True), (6.0, False)])
@@ -228,5 +235,5 @@ def test_a_disk_that_answers_many_times_as_slowly_is_explained_by_no_chore(
     times: float, *, is_explained: bool
 ) -> None:
     one = departure(CPU, LATENCY)
-    assert busy(ME).explain(one, window(times), {}, 0.0) is is_explained
-    assert does_not_decide_otherwise(one, window(times), 0.0) is is_explained
+    assert busy(ME).explain(one, {}, cost(one, times, 0.0)) is is_explained
+    assert does_not_decide_otherwise(one, cost(one, times, 0.0)) is is_explained

@@ -123,6 +123,23 @@ def test_no_group_can_be_told_where(domains: dict[Domain, frozenset[NodeName]]) 
     assert not seen.watch.explains(departure_of(name(0), PAUSED))
 
 
+def test_every_domain_of_a_node_is_a_candidate_with_how_it_stands() -> None:
+    racks = {Domain(DomainKind.RACK, "r"): frozenset(map(name, range(9)))}
+    crowd = replace(JOB, faults=busy(range(3)), seconds=ONSET + 12)
+    watch = watched(crowd, {**switches(), **racks}).watch
+    rack, leaf = watch.candidates_of(name(0))
+    assert (leaf.domain, leaf.others, len(leaf.nodes), leaf.has_members) == (LEAF, 5, 3, True)
+    assert leaf.strength is not None
+    assert 0 < leaf.strength < 1
+    assert leaf.strength == watch.strength_of(name(0))
+    assert leaf.level > 0
+    assert ONSET <= leaf.since - START <= ONSET + 2
+    assert (rack.domain.kind, rack.others, rack.strength) == (DomainKind.RACK, 0, None)
+    assert [one.strength for one in watch.candidates_of(name(4))] == [None, 0.0]
+    assert watch.strength_of(name(17)) == 0.0
+    assert list(watch.candidates_of(NodeName("elsewhere"))) == []
+
+
 def test_of_domains_with_the_same_nodes_the_narrowest_cause_is_named() -> None:
     racks, stages = (switches(kind=kind) for kind in (DomainKind.RACK, DomainKind.STAGE))
     seen = watched(replace(JOB, faults=busy(range(3))), {**stages, **racks, **switches()})

@@ -9,13 +9,13 @@ import pytest
 from diagnosis.crowd import START, Crowd, Fault, name, slow
 from diagnosis.test_departures import ONSET, SMALL, SOON
 from paramedic.diagnosis.departures import DepartureWatch
-from paramedic.diagnosis.excuses import Excuse, Excuses
+from paramedic.diagnosis.excuses import Excuse, Excuses, Hold
 from paramedic.ingest.contract import Entity, NodeName
 
 NODE = NodeName("n1")
 
 
-def excuse_of(crowd: Crowd, node: int) -> Excuse | None:
+def excuse_of(crowd: Crowd, node: int) -> Hold | None:
     """At the end of what befalls the crowd."""
     watch = DepartureWatch(SOON)
     for windows in crowd.windows():
@@ -27,25 +27,31 @@ def test_an_excuse_holds_for_a_minute_and_the_newest_counts() -> None:
     excuses = Excuses()
     assert excuses.of(NODE, 5) is None
     excuses.give(NODE, Excuse.WAITS, 100)
-    excuses.give(NODE, Excuse.BUSY, 110)
-    assert excuses.of(NODE, 170) is Excuse.BUSY
+    excuses.give(NODE, Excuse.BUSY, 110, 4.0, 9.0)
+    assert excuses.of(NODE, 170) == Hold(Excuse.BUSY, 4.0, 9.0, "s")
     assert excuses.of(NODE, 171) is None
     assert excuses.of(NodeName("n2"), 120) is None
 
 
 @pytest.mark.parametrize(
-    ("faults", "excuse"),
+    ("faults", "excuse", "needed"),
     [
         ((Fault(3, 4.0, metric="cpu_utilization_ratio", entity=Entity.NODE), *slow(3, 0.7, 1)),
-         Excuse.BUSY),
-        (slow(3, 0.5, first=ONSET + 18), Excuse.SOON),
+         Excuse.BUSY, 9.0),
+        (slow(3, 0.5, first=ONSET + 18), Excuse.SOON, SOON.node_harmless_seconds),
     ],
     ids=["a chore on its host", "all GPUs of a node for seconds"],
 )  # fmt: skip
-def test_who_is_spared_is_told_why(faults: tuple[Fault, ...], excuse: Excuse) -> None:
+def test_who_is_spared_is_told_why_and_how_far_that_holds(
+    faults: tuple[Fault, ...], excuse: Excuse, needed: float
+) -> None:
     crowd = replace(SMALL, faults=faults)
     node = faults[0].node
-    assert excuse_of(crowd, node) is excuse
+    hold = excuse_of(crowd, node)
+    assert hold is not None
+    assert (hold.why, hold.needed) == (excuse, needed)
+    assert hold.now is not None
+    assert 0 <= hold.now < needed
 
 
 def test_who_is_not_suspected_needs_no_excuse() -> None:

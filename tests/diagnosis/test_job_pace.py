@@ -39,8 +39,8 @@ def followed(
 
 @pytest.mark.parametrize(("share", "width"), [(0.15, 1), (0.4, 1), (0.4, 5)])
 def test_what_a_job_does_less_since_then_is_lost_work(share: float, width: int) -> None:
-    lost = followed(falls(share), width=width).lost_seconds(SINCE)
-    assert lost == pytest.approx(share * 100, rel=0.25)
+    lost = followed(falls(share), width=width).lost_share(SINCE)
+    assert lost == pytest.approx(share, rel=0.25)
 
 
 def test_a_large_loss_is_known_within_some_seconds() -> None:
@@ -49,33 +49,33 @@ def test_a_large_loss_is_known_within_some_seconds() -> None:
 
 
 def test_a_job_that_goes_on_as_before_has_lost_nothing() -> None:
-    assert followed(falls(0.0)).lost_seconds(SINCE) == 0
-    assert followed(falls(-0.3)).lost_seconds(SINCE) == 0
+    assert followed(falls(0.0)).lost_share(SINCE) == 0
+    assert followed(falls(-0.3)).lost_share(SINCE) == 0
 
 
 def test_a_job_that_pauses_has_lost_nothing() -> None:
-    assert followed(falls(0.95)).lost_seconds(SINCE) == 0
+    assert followed(falls(0.95)).lost_share(SINCE) == 0
 
 
 def test_a_pause_in_between_is_no_slower_job() -> None:
     def pauses(second: int) -> float:
         return 0.05 if SINCE + 30 <= second < SINCE + 46 else 1.0
 
-    assert (followed(pauses, until=SINCE + 80).lost_seconds(SINCE) or 0.0) < 9
+    assert (followed(pauses, until=SINCE + 80).lost_share(SINCE) or 0.0) * 80 < 9
 
 
 def test_what_came_later_is_not_lost_since_then() -> None:
-    assert followed(falls(0.3, at=SINCE + 60)).lost_seconds(SINCE) == 0
+    assert followed(falls(0.3, at=SINCE + 60)).lost_share(SINCE) == 0
 
 
 def test_power_that_is_as_it_was_says_nothing() -> None:
-    assert followed(falls(0.0), POWER).lost_seconds(SINCE) is None
-    assert followed(falls(0.3), POWER).lost_seconds(SINCE) == pytest.approx(30, rel=0.25)
+    assert followed(falls(0.0), POWER).lost_share(SINCE) is None
+    assert followed(falls(0.3), POWER).lost_share(SINCE) == pytest.approx(0.3, rel=0.25)
 
 
 @pytest.mark.parametrize(("until", "since"), [(SINCE + 13, SINCE), (100, 50), (0, 10)])
 def test_too_little_before_or_after_says_nothing(until: int, since: int) -> None:
-    assert followed(falls(0.3), until=until).lost_seconds(since) is None
+    assert followed(falls(0.3), until=until).lost_share(since) is None
 
 
 def test_of_samples_that_come_too_seldom_nothing_is_said() -> None:
@@ -83,8 +83,8 @@ def test_of_samples_that_come_too_seldom_nothing_is_said() -> None:
 
 
 def test_what_was_so_from_the_beginning_has_cost_nothing_since() -> None:
-    assert followed(falls(0.3)).lost_seconds(50) == 0
-    assert followed(falls(0.3), POWER).lost_seconds(50) is None
+    assert followed(falls(0.3)).lost_share(50) == 0
+    assert followed(falls(0.3), POWER).lost_share(50) is None
 
 
 def test_a_host_is_asked_about_sooner_once_the_jobs_pace_is_known() -> None:
@@ -131,4 +131,4 @@ def test_noise_alone_loses_nothing_to_speak_of(seed: int) -> None:
     random = np.random.default_rng(seed)
     wobbles = 1 + 0.1 * np.repeat(random.standard_normal(60), 5)
     pace = followed(lambda second: float(wobbles[second]))
-    assert (pace.lost_seconds(SINCE) or 0.0) < 9
+    assert (pace.lost_share(SINCE) or 0.0) * 100 < 9

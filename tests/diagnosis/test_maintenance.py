@@ -81,6 +81,24 @@ def test_of_one_declaration_the_newest_word_holds_whatever_comes_first() -> None
         assert not plan.covers(name(1), START + 40)
 
 
+def test_of_several_reasons_the_one_that_lasts_longest_is_told() -> None:
+    plan = planned(
+        said("declared", 0, name(1), begins=20, ends=40, reason="a new fan"),
+        said("declared", 0, None, "m2", begins=30, ends=90, reason="a new switch"),
+    )
+    for second, reason in ((19, None), (25, "a new fan"), (35, "a new switch"), (101, None)):
+        stay = plan.stay_of(name(1), START + second)
+        assert (None if stay is None else stay.reason) == reason
+    assert plan.stay_of(name(2), START + 25) is None
+
+
+def test_the_word_of_its_end_need_not_say_again_why() -> None:
+    plan = planned(said("began", 20, name(1), reason="a new fan"), said("ended", 50, name(1)))
+    stay = plan.stay_of(name(1), START + 55)
+    assert stay is not None
+    assert (stay.reason, stay.ends) == ("a new fan", START + 50)
+
+
 def test_what_is_withdrawn_before_it_begins_silences_nobody() -> None:
     plan = planned(declared(20, 40, name(1)), said("ended", 5, name(1), begins=5, ends=5))
     assert not any(plan.covers(name(1), START + second) for second in range(50))

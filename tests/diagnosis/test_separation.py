@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from paramedic.diagnosis.separation import Picture, Suspect, culprits
+from paramedic.diagnosis.excuses import Excuse
+from paramedic.diagnosis.separation import Picture, Suspect, culprits, why_spared
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
 from paramedic.models.circles import Circles
 
@@ -80,6 +81,14 @@ def test_faults_of_different_kinds_are_all_culprits() -> None:
 def test_who_departs_by_much_less_than_the_farthest_is_its_victim() -> None:
     scene = picture({(1, 0): (0.0, -40.0, 0.0), (6, None): (5.0, 0.0, 5.0)})
     assert named(scene, (1, 6)) == [1]
+
+
+def test_who_is_spared_as_a_victim_is_told_how_far_apart_it_stands_and_how_far_it_should() -> None:
+    block = Suspect(3, 12, 8.0, 2.0)
+    assert why_spared(block, [block], victim_share=0.5) == (Excuse.VICTIM, 25.0, 50.0)
+    near, far = Suspect(5, 20, 5.0, 4.0), Suspect(6, 24, 21.0, 20.0)
+    assert why_spared(near, [block, near, far], victim_share=0.5) == (Excuse.WEAKER, 20.0, 50.0)
+    assert near not in culprits([near, far], victim_share=0.5)
 
 
 def test_the_only_mate_of_a_culprit_is_its_victim() -> None:

@@ -11,6 +11,8 @@ from diagnosis.synthetic import event
 from paramedic.diagnosis.contract import Fault as Family
 from paramedic.diagnosis.contract import Phase, Status, Tier
 from paramedic.diagnosis.docket import Docket
+from paramedic.diagnosis.excuses import Excuse
+from paramedic.diagnosis.explanation.domains import of_domains
 from paramedic.diagnosis.finding import Finding, Trouble, moment
 from paramedic.diagnosis.machines import MachineWatch
 from paramedic.diagnosis.picture import JobPicture
@@ -154,6 +156,9 @@ def test_a_link_that_was_ill_before_congests_its_whole_switch(
     for windows in crowd.windows():
         list(watch.weigh(windows, picture, docket, roles))
     assert len(docket.groups) == groups
+    (switch,) = of_domains(name(1), watch, windows)
+    assert switch.share >= 1
+    assert [one.why for one in switch.holds] == [Excuse.TOLD if groups else Excuse.ILL_BEFORE]
 
 
 TOLD_AT, SLOW_UNTIL = 30, 36

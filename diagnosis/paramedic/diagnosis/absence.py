@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.beginnings import OF_NODES_SECONDS
 from paramedic.diagnosis.ended_silences import LONGEST_SILENCES, EndedSilences
 from paramedic.diagnosis.motion import Motion
 from paramedic.diagnosis.step_period import step_seconds
@@ -36,11 +37,11 @@ if TYPE_CHECKING:
 _SLOTS_TO_BE_BACK = 3
 _STANDING_SECONDS = 10.0
 """So long a silence is enough when the job stands still since then."""
-_EXPORTER_RESTART_SECONDS = 30.0
+EXPORTER_RESTART_SECONDS = 30.0
 """So long it takes when the node's host is heard, or the job went on without the node for more than
 a step: exporters are restarted."""
 _AT_ONCE_SECONDS = 8.0
-_MISSED_SECONDS, _ABOUT_THEN_SECONDS = 3.0, 12
+_MISSED_SECONDS = 3.0
 _LONGEST_STEP_SECONDS = 60
 """What had begun when a node fell silent may go on for so long before everybody waits."""
 _SLACK_SECONDS = 2
@@ -259,15 +260,36 @@ class AbsenceWatch:
             for one in missing
             if one.since <= latest
             if (one.is_whole and begun - one.since <= _AT_ONCE_SECONDS + step)
-            or one.second - one.since >= _EXPORTER_RESTART_SECONDS
+            or one.second - one.since >= EXPORTER_RESTART_SECONDS
         ]
         most = max(1.0, _LARGEST_SHARE * len(self._kinds[Entity.GPU].nodes))
         return found if len(found) <= most else []
 
-    def is_missed(self, node: NodeName, since: int) -> bool:
-        """Whether another's cards have fallen silent about then, and may be what is waited for."""
-        found = self.silent_about(since, longest_seconds=_EXPORTER_RESTART_SECONDS)
-        return bool(found - {node})
+    def missed_for(self, node: NodeName, since: int) -> float | None:
+        """For how many seconds others' cards have been silent that fell silent about then and may
+        be what is waited for; None where nobody's are."""
+        found = self.silent_about(since, longest_seconds=EXPORTER_RESTART_SECONDS) - {node}
+        silent = (self.silent_seconds(one, Entity.GPU) for one in found)
+        return max((seconds for seconds in silent if seconds is not None), default=None)
+
+    def needed_seconds(self, entity: Entity, window: Window) -> float | None:
+        """For how long such rows of a node have to be missed by now; None where nothing follows."""
+        if entity is Entity.RANK:
+            return None
+        fewest = float(_FEWEST_SLOTS * window.slot_seconds)
+        cards = self._kinds.get(Entity.GPU)
+        stands = self.motion.standing_since(window.slot_seconds) is not None
+        if entity is not Entity.GPU or cards is None or not stands:
+            return max(self._timeout_seconds, fewest)
+        usual = cards.ended.usual_seconds(window.last_second)
+        return max(_STANDING_SECONDS, LONGEST_SILENCES * usual, fewest)
+
+    def silent_seconds(self, node: NodeName, entity: Entity) -> float | None:
+        """For how long such rows of the node have been missed; None where it never had any."""
+        kind = self._kinds.get(entity)
+        if kind is None or not kind.knows(node):
+            return None
+        return float(kind.memory.line(_Field.SILENT)[kind.nodes.index(node)])
 
     def silent_about(
         self, since: int, slot_seconds: int = 1, longest_seconds: float = math.inf
@@ -279,7 +301,7 @@ class AbsenceWatch:
         silent = cards.memory.line(_Field.SILENT)
         begun = cards.second - silent
         lately = (silent >= _MISSED_SECONDS) & (silent < longest_seconds)
-        is_about_then = np.abs(begun - since) <= max(_ABOUT_THEN_SECONDS, 2 * slot_seconds)
+        is_about_then = np.abs(begun - since) <= max(OF_NODES_SECONDS, 2 * slot_seconds)
         found = np.flatnonzero((cards.heard > 0) & lately & is_about_then).tolist()
         return {cards.nodes[at] for at in found}
 

@@ -6,20 +6,16 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.chores import (
-    BORNE_SECONDS,
-    Chores,
-    does_not_decide_otherwise,
-    is_borne,
-)
+from paramedic.diagnosis.chores import Chores, does_not_decide_otherwise
 from paramedic.models.departure.character import About
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from paramedic.diagnosis.cost import Cost
     from paramedic.diagnosis.departure import Departure
     from paramedic.diagnosis.node_evidence import NodeEvidence
-    from paramedic.ingest.contract import NodeName, Window
+    from paramedic.ingest.contract import NodeName
     from paramedic.models.departure.model import Departures
 
 _MOSTLY = 0.5
@@ -51,26 +47,17 @@ class BusyHosts:
         self._chores.look(slot, pace, second)
 
     def spare(
-        self,
-        one: Departure,
-        window: Window,
-        standing: Mapping[NodeName, NodeEvidence],
-        job_lost_seconds: float | None,
+        self, one: Departure, standing: Mapping[NodeName, NodeEvidence], cost: Cost
     ) -> Spared:
-        """Whether a busy host, its own or another's, explains it, and costs the job little.
-
-        `job_lost_seconds`: what the whole job has lost since; None where that is not known.
-        """
-        if job_lost_seconds is not None and one.share_of(About.USAGE) >= _MOSTLY:
-            return Spared.FOR_NOW if job_lost_seconds < BORNE_SECONDS else Spared.NOT
-        if does_not_decide_otherwise(one, window, job_lost_seconds) or self._chores.explain(
-            one, window, standing, job_lost_seconds
-        ):
+        """Whether a busy host, its own or another's, explains it, and costs little."""
+        if cost.is_known_of_job and one.share_of(About.USAGE) >= _MOSTLY:
+            return Spared.FOR_NOW if cost.is_borne_by_job else Spared.NOT
+        if does_not_decide_otherwise(one, cost) or self._chores.explain(one, standing, cost):
             self._spared.add(one.node)
             return Spared.FOR_NOW
         was_spared = one.node in self._spared
         self._spared.discard(one.node)
-        is_over = was_spared and is_borne(one, window, job_lost_seconds)
+        is_over = was_spared and cost.is_borne
         return Spared.AND_DOUBTED if is_over else Spared.NOT
 
 

@@ -13,23 +13,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.materiality import lost_seconds, times_slower_disk
 from paramedic.models.departure.character import OF_WORK, About
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from paramedic.diagnosis.cost import Cost
     from paramedic.diagnosis.departure import Departure
     from paramedic.diagnosis.node_evidence import NodeEvidence
-    from paramedic.ingest.contract import NodeName, Window
+    from paramedic.ingest.contract import NodeName
     from paramedic.models.departure.model import Departures
 
 _BUSY_NATS = 6.7
 """A host is busy when one row-slot in 800 is as odd."""
 _REMEMBERED_SECONDS = 30
 """A host of which nothing was heard lately is as busy as it was."""
-BORNE_SECONDS = 9.0
-"""So much work may be lost to a chore."""
 _LONGEST_SECONDS = 240
 """A host that is busier for longer has no chore, unless the job is seen to go on as before."""
 _MOSTLY = 0.9
@@ -39,8 +37,6 @@ _OF_A_CHORE = (*OF_WORK, About.USAGE, About.DISK, About.CONGESTION)
 """What a chore on the host can change."""
 _OF_NOBODY = (*OF_WORK, About.USAGE, About.CONGESTION)
 """What may last as long as it likes while the job goes on as before."""
-_DISK_BORNE = 4.0
-"""No other program makes a disk answer so many times as slowly."""
 
 
 @dataclass(slots=True)
@@ -64,16 +60,9 @@ class Chores:
                 self._last[slot.rows[at].node] = second
 
     def explain(
-        self,
-        departure: Departure,
-        window: Window,
-        standing: Mapping[NodeName, NodeEvidence],
-        job_lost_seconds: float | None = None,
+        self, departure: Departure, standing: Mapping[NodeName, NodeEvidence], cost: Cost
     ) -> bool:
-        """Whether a busy host, its own or another's, explains what a machine does differently.
-
-        `job_lost_seconds`: what the whole job has lost since; None where that is not known.
-        """
+        """Whether a busy host, its own or another's, explains what a machine does differently."""
         since = self._second - _REMEMBERED_SECONDS
         busy = [node for node, last in self._last.items() if last >= since]
         if departure.node in busy:
@@ -86,32 +75,20 @@ class Chores:
                 standing[node].began_about(departure.since) for node in busy if node in standing
             )
         is_short = departure.seconds < _LONGEST_SECONDS
-        is_nobodys = departure.share_of(*_OF_NOBODY) >= _MOSTLY and job_lost_seconds is not None
-        may_last = is_short or is_nobodys
-        return is_theirs and may_last and is_borne(departure, window, job_lost_seconds)
+        is_nobodys = departure.share_of(*_OF_NOBODY) >= _MOSTLY and cost.is_known_of_job
+        return is_theirs and (is_short or is_nobodys) and cost.is_borne
 
 
-def is_borne(departure: Departure, window: Window, job_lost_seconds: float | None) -> bool:
-    """Whether it has cost no more than a chore may."""
-    lost = max(lost_seconds(window, departure), job_lost_seconds or 0.0)
-    return lost < BORNE_SECONDS and times_slower_disk(window, departure) < _DISK_BORNE
-
-
-def does_not_decide_otherwise(
-    departure: Departure, window: Window, job_lost_seconds: float | None
-) -> bool:
+def does_not_decide_otherwise(departure: Departure, cost: Cost) -> bool:
     """Whether a host is busy, and what else it shows would not have decided by itself.
 
     What it works less does not count either, as long as that is little.
     """
     if departure.share_of(About.USAGE) < _SOME:
         return False
-    if job_lost_seconds is None and departure.seconds >= _LONGEST_SECONDS:
+    if not cost.is_known_of_job and departure.seconds >= _LONGEST_SECONDS:
         return False
-    if (job_lost_seconds or 0.0) >= BORNE_SECONDS:
+    if not cost.is_borne_by_job or not cost.is_borne_by_disks:
         return False
-    if times_slower_disk(window, departure) >= _DISK_BORNE:
-        return False
-    is_borne = lost_seconds(window, departure) < BORNE_SECONDS
-    harmless = departure.share_of(About.USAGE, *(OF_WORK if is_borne else ()))
+    harmless = departure.share_of(About.USAGE, *(OF_WORK if cost.is_borne_by_itself else ()))
     return departure.nats * (1 - harmless) < departure.level

@@ -267,9 +267,10 @@ def _meanwhile(departure: Departure, *, is_standing: bool) -> str:
     """What the whole job does since then."""
     if is_standing:
         return ", and the whole job stands still"
-    if departure.job_lost_share < LEAST_SHARE:
+    lost = departure.job_lost_share or 0.0
+    if lost < LEAST_SHARE:
         return ""
-    return f", and the whole job has worked {_percent(departure.job_lost_share)} less since then"
+    return f", and the whole job has worked {_percent(lost)} less since then"
 
 
 def _percent(share: float) -> str:

@@ -42,8 +42,8 @@ class Departure:
     """Those that say most of it."""
     weights: Mapping[str, float]
     """How much of it each metric says; together 1."""
-    job_lost_share: float = 0.0
-    """How much less the whole job has worked since then, as far as that is known."""
+    job_lost_share: float | None = None
+    """How much less the whole job has worked since then; None where that is not known."""
 
     @property
     def node(self) -> NodeName:
@@ -54,6 +54,12 @@ class Departure:
     def seconds(self) -> int:
         """For how long there has been evidence."""
         return self.second - self.since + 1
+
+    @property
+    def job_lost_seconds(self) -> float | None:
+        """How many seconds of work that is."""
+        share = self.job_lost_share
+        return None if share is None else share * float(self.second - self.since)
 
     def share_of(self, *matters: About) -> float:
         """How much of it is said by metrics of these matters."""

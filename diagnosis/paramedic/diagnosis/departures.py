@@ -9,6 +9,7 @@ apart, nobody is accused: something befalls the job.
 
 from __future__ import annotations
 
+import math
 import operator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -17,15 +18,16 @@ import numpy as np
 
 from paramedic.diagnosis.busy_hosts import BusyHosts, Spared, has_no_part
 from paramedic.diagnosis.clocks import Clocks
+from paramedic.diagnosis.cost import BORNE_SECONDS, Cost
 from paramedic.diagnosis.departure import departure_of
 from paramedic.diagnosis.domain_watch import DomainWatch
 from paramedic.diagnosis.excuses import Excuse, Excuses
 from paramedic.diagnosis.host_support import with_hosts
 from paramedic.diagnosis.job_pace import JobPace
-from paramedic.diagnosis.materiality import is_material
+from paramedic.diagnosis.materiality import GOOD_PART, material_share
 from paramedic.diagnosis.node_evidence import SUSPECT, NodeEvidence
 from paramedic.diagnosis.rows_test import RowsTest
-from paramedic.diagnosis.separation import Picture, Suspect, culprits
+from paramedic.diagnosis.separation import Picture, Suspect, culprits, why_spared
 from paramedic.diagnosis.step_period import step_seconds
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
 
@@ -170,9 +172,9 @@ class DepartureWatch:
         for kind in kinds:
             for one in self._departures(kind, windows[kind], roles, standing_since, accused):
                 if not stands and self._is_only_busy(one, kind, windows[kind], standing):
-                    self._excuse(one, Excuse.BUSY)
-                elif self._domains.explains(one):
-                    self._excuse(one, Excuse.DOMAIN)
+                    continue
+                if self._domains.explains(one):
+                    self._excuse(one, Excuse.DOMAIN, 100 * self._domains.strength_of(one.node), 100)
                 else:
                     found.setdefault(one.node, one)
         alone = [one for one in found.values() if not self._waits(one, standing)]
@@ -186,10 +188,13 @@ class DepartureWatch:
         standing: Mapping[NodeName, NodeEvidence],
     ) -> bool:
         """Whether a busy host, its own or another's, explains it, and costs the job little."""
-        job_lost_seconds = self._job_pace.lost_seconds(one.since)
-        spared = self._busy_hosts.spare(one, window, standing, job_lost_seconds)
-        if spared is Spared.AND_DOUBTED:
+        cost = Cost.of(one, window)
+        spared = self._busy_hosts.spare(one, standing, cost)
+        if spared is Spared.FOR_NOW:
+            self._excuse(one, Excuse.BUSY, cost.lost_seconds, BORNE_SECONDS)
+        elif spared is Spared.AND_DOUBTED:
             self._tests[kind].doubt(one.alike)
+            self._excuse(one, Excuse.WAS_BUSY)
         return spared is not Spared.NOT
 
     def standings(self) -> dict[NodeName, NodeEvidence]:
@@ -204,13 +209,15 @@ class DepartureWatch:
                     found[node] = NodeEvidence(float(strength[at]), evidence.since(at))
         return found
 
-    def rows_of(self, node: NodeName) -> Iterator[tuple[EntityKey, float, float, int]]:
-        """Each row of the node: evidence in nats, the level, and when it began."""
-        for evidence in self._evidence():
-            nats = evidence.nats
-            for at, row in enumerate(evidence.rows):
-                if row.node == node:
-                    yield row, float(nats[at]), evidence.level, evidence.since(at)
+    @property
+    def tests(self) -> Mapping[Entity, RowsTest]:
+        """The tests of GPUs and hosts, for whoever explains them."""
+        return self._tests
+
+    @property
+    def domains(self) -> DomainWatch:
+        """The tests of what nodes share."""
+        return self._domains
 
     def suspicion(self) -> dict[NodeName, float]:
         """The strongest evidence against each node, in nats."""
@@ -244,13 +251,19 @@ class DepartureWatch:
         """Whether to give others a moment before one is accused alone."""
         begun = self._waiting.setdefault(one.node, one.second)
         longest = self.settings.rival_wait_seconds if _has_rival(one, standing) else 0.0
-        waits = one.second - begun < longest
-        if waits:
-            self._excuse(one, Excuse.WAITS)
-        return waits
+        waited = one.second - begun
+        if waited < longest:
+            self._excuse(one, Excuse.WAITS, waited, longest)
+        return waited < longest
 
-    def _excuse(self, one: Departure, excuse: Excuse) -> None:
-        self.excuses.give(one.node, excuse, one.second)
+    def _excuse(
+        self,
+        one: Departure,
+        excuse: Excuse,
+        now: float | None = None,
+        needed: float | None = None,
+    ) -> None:
+        self.excuses.give(one.node, excuse, one.second, now, needed)
 
     def _departures(
         self,
@@ -277,16 +290,15 @@ class DepartureWatch:
             if strength[list(alike)].max() < 1 or window.rows[one.at].node in accused:
                 continue
             departure = departure_of(test, window, alike, len(hosts.members(one.circle)))
-            job_lost_share = self._job_pace.lost_share(departure.since) or 0.0
+            job_lost_share = self._job_pace.lost_share(departure.since)
             departure = replace(departure, job_lost_share=job_lost_share)
-            is_soon = departure.seconds < self.settings.node_harmless_seconds
+            harmless = self.settings.node_harmless_seconds
+            is_soon = departure.seconds < harmless
             most_suspected = np.median(strength[hosts.members(one.circle)]) >= SUSPECT
             if kind is Entity.GPU and is_soon and (departure.gpu is None or most_suspected):
-                self._excuse(departure, Excuse.SOON)
-            elif (
-                departure.job_lost_share < _MUCH_LOST or window.slot_seconds > 1
-            ) and not is_material(window, departure):
-                self._excuse(departure, Excuse.SMALL)
+                self._excuse(departure, Excuse.SOON, departure.seconds, harmless)
+            elif (share := _material_share(window, departure)) < GOOD_PART:
+                self._excuse(departure, Excuse.SMALL, 100 * share, 100 * GOOD_PART)
             elif _is_of_work_time(departure, standing_since) and self._clocks.explain(
                 test, window, departure, roles
             ):
@@ -310,12 +322,19 @@ class DepartureWatch:
             for one in map(picture.suspect, np.flatnonzero(strength >= SUSPECT).tolist())
         ]
         found = culprits(suspects, self.settings.victim_share)
-        is_crowd = len(found) > max(1.0, self.settings.largest_crowd_share * len(hosts.seats))
+        most = max(1.0, self.settings.largest_crowd_share * len(hosts.seats))
+        is_crowd = len(found) > most
         spared = suspects if is_crowd else [one for one in suspects if one not in found]
         for one in spared:
             if strength[one.circle] >= 1:
-                why = Excuse.CROWD if is_crowd else Excuse.VICTIM
-                self.excuses.give(window.rows[one.at].node, why, window.last_second)
+                why = (
+                    (Excuse.CROWD, len(found), math.floor(most))
+                    if is_crowd
+                    else why_spared(one, suspects, self.settings.victim_share)
+                )
+                excuse, now, needed = why
+                node = window.rows[one.at].node
+                self.excuses.give(node, excuse, window.last_second, now, needed)
         return [] if is_crowd else found
 
     def _with_a_part(
@@ -323,7 +342,7 @@ class DepartureWatch:
     ) -> Iterator[Departure]:
         for one in found:
             if standing_since is not None and has_no_part(one, standing_since):
-                self._excuse(one, Excuse.BUSY)
+                self._excuse(one, Excuse.NO_PART)
             else:
                 yield one
 
@@ -339,6 +358,14 @@ def _settling(settings: DepartureSettings, slot_seconds: int) -> DepartureSettin
     return replace(
         settings, learning_seconds=max(settings.learning_seconds, _SELDOM_LEARNING_SECONDS)
     )
+
+
+def _material_share(window: Window, departure: Departure) -> float:
+    """All of it where every sample tells that the whole job has lost much: who is waited for may
+    differ little."""
+    if (departure.job_lost_share or 0.0) >= _MUCH_LOST and window.slot_seconds == 1:
+        return 1.0
+    return material_share(window, departure)
 
 
 def _is_of_work_time(departure: Departure, standing_since: int | None) -> bool:

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from paramedic.diagnosis.contract import Verdict
+    from paramedic.diagnosis.excuses import Hold
     from paramedic.diagnosis.explanation.standing import Standing
     from paramedic.diagnosis.known_errors.entry import KnownErrors
     from paramedic.diagnosis.onlooker import Onlooker
@@ -226,12 +227,19 @@ class JobDetector:
 
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """How all evidence about a node stands now, each kind against what would decide."""
+        return self._inspection().standing(node)
+
+    def holds(self, node: NodeName) -> tuple[Hold, ...]:
+        """What keeps everything from being said of a node, whatever the evidence."""
+        return self._inspection().holds(node)
+
+    def _inspection(self) -> Inspection:
         state, slot, windows = self._state, self._windows.watermark, self._windows
         heard = {kind: windows.window_at(kind, slot) for kind in Entity if slot is not None}
         known = (state.ranks.watch, self._config.straggler, state.picture, slot)
         ranks = RankEvidence(*known, heard.get(Entity.RANK))
         parts = (state.liveness, self._silence, ranks, state.machines, state.told, heard)
-        return Inspection(*parts, state.docket.accused).standing(node)
+        return Inspection(*parts, state.docket.accused)
 
     def _follow_cadence(self, event: Event) -> None:
         """Slots are as wide as the job's telemetry is slow; of other widths nothing is kept."""

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from paramedic.diagnosis.beginnings import WITH_A_DOMAIN_SECONDS
 from paramedic.diagnosis.departure import departure_of
 from paramedic.diagnosis.domain_rows import OF_A_STAGE, SHARED, DomainRows
 from paramedic.diagnosis.finding import FEWEST_MEMBERS
 from paramedic.diagnosis.grouping import Domain, DomainKind, Group
 from paramedic.diagnosis.rows_test import RowsTest
+from paramedic.ingest.contract import NodeName
 from paramedic.models.departure.character import OF_WORK
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from paramedic.diagnosis.departure import Departure
     from paramedic.diagnosis.settings import DepartureSettings
-    from paramedic.ingest.contract import Entity, NodeName, Window
+    from paramedic.ingest.contract import Entity, Window
 
     Domains = Mapping[Domain, frozenset[NodeName]]
 
@@ -30,7 +32,6 @@ _HINT = 0.2
 """With so much of what decides against its domain, a node is not accused alone of the same."""
 _FIRST_HINT = 0.05
 """With so much, if it began as what speaks against the node."""
-_TOGETHER_SECONDS = 6
 _MOSTLY = 0.9
 _ABOUT_AS_MUCH = 0.7
 _DEPARTS_TOO = 0.35
@@ -60,6 +61,25 @@ class _Weighed(NamedTuple):
     nodes: frozenset[NodeName]
 
 
+class Candidate(NamedTuple):
+    """A declared domain, and how the evidence against it stands."""
+
+    domain: Domain
+    nodes: frozenset[NodeName]
+    others: int
+    """How many more are declared of its kind."""
+    strength: float | None
+    """As a share of what decides; None where it is not compared."""
+    level: float
+    """In nats."""
+    since: int
+
+    @property
+    def has_members(self) -> bool:
+        """Whether its nodes are enough to be a group."""
+        return len(self.nodes) >= FEWEST_MEMBERS
+
+
 class _Standing(NamedTuple):
     strength: float
     calm_slots: float
@@ -67,7 +87,7 @@ class _Standing(NamedTuple):
 
     def began_about(self, departure: Departure) -> bool:
         """Whether evidence against the domain began as that against the node did."""
-        return abs(self.since - departure.since) <= _TOGETHER_SECONDS
+        return abs(self.since - departure.since) <= WITH_A_DOMAIN_SECONDS
 
 
 @dataclass(slots=True)
@@ -137,6 +157,29 @@ class DomainWatch:
             one.strength >= _HINT or (one.strength >= _FIRST_HINT and one.began_about(departure))
             for one in self._of([departure.node])
         )
+
+    def strength_of(self, node: NodeName) -> float:
+        """The strongest evidence against a domain of the node, as a share of what decides."""
+        return max((one.strength for one in self._of([node])), default=0.0)
+
+    def candidates_of(self, node: NodeName) -> Iterator[Candidate]:
+        """How each declared domain of the node stands."""
+        for domain, nodes in sorted(self._declared.items()):
+            if node not in nodes:
+                continue
+            rows = self._domains.get(domain.kind)
+            evidence = self._tests[domain.kind].evidence
+            compared = () if rows is None else tuple(row.node for row in evidence.rows)
+            at = compared.index(NodeName(domain.name)) if domain.name in compared else None
+            is_compared = at is not None and rows is not None and domain.name in rows.domains
+            yield Candidate(
+                domain,
+                nodes,
+                others=sum(one.kind is domain.kind for one in self._declared) - 1,
+                strength=float(evidence.strength[at]) if at is not None and is_compared else None,
+                level=evidence.level,
+                since=evidence.since(at) if at is not None else 0,
+            )
 
     def is_well(self, nodes: tuple[NodeName, ...], slot_seconds: int) -> bool:
         """Whether nothing has spoken against a domain of these nodes for long enough."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SECONDS_PER_DAY = 86_400
 _CALM_NATS = 1.5
 """What a slot without oddness takes off, divided by the slots of the average."""
-_STEP_SAYS = 0.6
+STEP_SAYS = 0.6
 """So much of what decides can be said within one step."""
 _CROWD = 3.0
 """So many times what the others show in the mean is taken off."""
@@ -200,6 +200,26 @@ class Evidence:
         """How much each metric has added lately against the row."""
         return self._told.cells[0, :, row].copy()
 
+    @property
+    def levels(self) -> Cells:
+        """What decides at each pace, in nats."""
+        return self._level.copy()
+
+    def seen_slots(self, row: int) -> float:
+        """In how many slots the row was observed, less those that it has to settle longer."""
+        return float(self._life.line(_Life.SEEN)[row])
+
+    def said(self, row: int) -> Cells:
+        """What its work has added within about a step, at each pace."""
+        return self._of(_Row.SAID)[:, row].copy()
+
+    def lately(self, pace: int) -> tuple[Cells, Cells]:
+        """What each row has added a slot lately at a pace, and what was taken off for the others'
+        showing as much, (row,)."""
+        mean = self._mean.cells[pace]
+        others = (mean.sum(axis=1, keepdims=True) - mean) / max(mean.shape[1] - 1, 1)
+        return mean.sum(axis=0), _CROWD * others.sum(axis=0)
+
     def restart(self) -> None:
         """Nothing of before speaks of now."""
         self._strength = None
@@ -322,7 +342,7 @@ class Evidence:
             return
         said, calm = self._of(_Row.SAID), terms.calm[:, 0]
         total = some.sum(axis=1)
-        room = np.maximum(_STEP_SAYS * self._level[:, None] - said[:, rows], 0.0) + calm
+        room = np.maximum(STEP_SAYS * self._level[:, None] - said[:, rows], 0.0) + calm
         share = np.minimum(1.0, room / np.where(total > 0, total, 1.0))
         if np.count_nonzero(share < 1):
             added[:, work] = some * share[:, None]

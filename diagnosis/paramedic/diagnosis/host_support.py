@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.beginnings import WITHIN_A_NODE_SECONDS
 from paramedic.diagnosis.node_evidence import SUSPECT
 
 if TYPE_CHECKING:
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
     from paramedic.diagnosis.evidence import Evidence
 
-_TOGETHER_SECONDS = 30
-"""Evidence of cards and of hosts that began no further apart may have one cause."""
 _BOTH = 1.15
 """Two independent tails together reach h with e^-h (1 + h), one with e^-h: of levels of 20 to 25
 nats the sum has to be so much higher."""
@@ -30,6 +29,6 @@ def with_hosts(cards: Evidence, hosts: Evidence) -> NDArray[np.float64]:
     places = {row.node: at for at, row in enumerate(hosts.rows)}
     for at in suspects:
         host = places.get(cards.rows[at].node)
-        if host is not None and abs(hosts.since(host) - cards.since(at)) <= _TOGETHER_SECONDS:
+        if host is not None and abs(hosts.since(host) - cards.since(at)) <= WITHIN_A_NODE_SECONDS:
             joint[at] = max(strength[at], (strength[at] + of_hosts[host]) / _BOTH)
     return joint

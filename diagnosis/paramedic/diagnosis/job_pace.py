@@ -84,11 +84,6 @@ class JobPace:
         answers = self._metric != _POWER and known >= 2 * _FEWEST_BEFORE_SECONDS
         return _BUSY_SECONDS if answers else math.inf
 
-    def lost_seconds(self, since: int) -> float | None:
-        """How many seconds of work the job has lost since then; None where that is not known."""
-        share = self.lost_share(since)
-        return None if share is None else share * float(self._seconds[-1] - since)
-
     def lost_share(self, since: int) -> float | None:
         """How much less the job has worked since then; None where that is not known.
 

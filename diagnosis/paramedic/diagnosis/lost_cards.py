@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from paramedic.models.cell_memory import CellMemory
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from paramedic.ingest.contract import EntityKey, Window
+    from paramedic.ingest.contract import EntityKey, NodeName, Window
 
 _ENOUGH_SECONDS = 8.0
 _FEWEST_SLOTS = 3.0
@@ -69,6 +69,21 @@ class _Siblings:
         return found
 
 
+class Missing(NamedTuple):
+    """A card that is missing among its siblings."""
+
+    row: EntityKey
+    seconds: float
+    """That count, less what rows get lost anyway."""
+    needed_seconds: float
+    since: int
+
+
+def _level_slots(slot_seconds: int) -> float:
+    """In so many slots a card has to be missing."""
+    return max(_ENOUGH_SECONDS / slot_seconds, _FEWEST_SLOTS)
+
+
 @dataclass(slots=True)
 class LostCards:
     """Follows the rows of a job's GPUs."""
@@ -88,12 +103,21 @@ class LostCards:
         here: NDArray[np.bool_] = window.observed.T[-1].any(axis=0)
         judged = self.siblings.are_there(here) & (self.memory.line(_Field.HEARD) > 0)
         self._note(here, judged, window)
-        level = max(_ENOUGH_SECONDS / window.slot_seconds, _FEWEST_SLOTS)
+        level = _level_slots(window.slot_seconds)
         evidence = self.memory.line(_Field.EVIDENCE)
         np.minimum(evidence, 2 * level, out=evidence)
         for at in np.flatnonzero((evidence >= level) & judged & ~here).tolist():
             since = int(self.memory.line(_Field.SINCE)[at])
             yield _finding(window.rows[at], since, window.last_second, generation)
+
+    def missing_of(self, node: NodeName, slot_seconds: int) -> Iterator[Missing]:
+        """The node's cards that are missing among their siblings, and for how long that counts."""
+        for at, row in enumerate(self.siblings.rows):
+            evidence = float(self.memory.line(_Field.EVIDENCE)[at])
+            if row.node == node and evidence > 0:
+                since = int(self.memory.line(_Field.SINCE)[at])
+                level = _level_slots(slot_seconds) * slot_seconds
+                yield Missing(row, evidence * slot_seconds, level, since)
 
     def is_back(self, row: EntityKey, slot_seconds: int) -> bool:
         """Whether the card has long been reported again."""

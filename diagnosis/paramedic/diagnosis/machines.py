@@ -10,12 +10,11 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.absence import AbsenceWatch
+from paramedic.diagnosis.absence import EXPORTER_RESTART_SECONDS, AbsenceWatch
 from paramedic.diagnosis.contract import Fault, Phase, Tier
 from paramedic.diagnosis.departing import finding_of_departure
 from paramedic.diagnosis.departures import DepartureWatch
 from paramedic.diagnosis.excuses import Excuse
-from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import Trouble, moment
 from paramedic.diagnosis.group_words import finding_of_group
 from paramedic.diagnosis.lost_cards import BACK_SECONDS, LostCards
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.docket import Docket
     from paramedic.diagnosis.domain_watch import Befallen
     from paramedic.diagnosis.finding import Finding
+    from paramedic.diagnosis.grouping import Group
     from paramedic.diagnosis.picture import JobPicture
     from paramedic.diagnosis.roles import JobRoles
     from paramedic.diagnosis.settings import DepartureSettings
@@ -59,6 +59,8 @@ class MachineWatch:
     departures: DepartureWatch = field(init=False)
     absences: AbsenceWatch = field(init=False)
     cards: LostCards = field(default_factory=LostCards)
+    is_alone: bool = False
+    """Whether a node has lost all its peers, so that it looks odd whatever it does."""
     _stretch: float = -math.inf
     _weighed: int = 0
     """The newest slot that has been added to the evidence."""
@@ -120,7 +122,8 @@ class MachineWatch:
         second = self._weighed = windows[Entity.GPU].last_second
         if picture.is_past(second) or not picture.is_fit(second, self.settings):
             return
-        if self.has_stood(windows[Entity.GPU]) or _is_alone(windows[Entity.GPU], picture, docket):
+        self.is_alone = _is_alone(windows[Entity.GPU], picture, docket)
+        if self.has_stood(windows[Entity.GPU]) or self.is_alone:
             self.departures.restart()
             return
         if picture.stretch(second) > self._stretch:
@@ -138,12 +141,23 @@ class MachineWatch:
         may_wait = standing_since is not None or bool(self.absences.motion.worked)
         waits = may_wait and any(self._failed_causes(docket))
         for departure in judged.departures:
-            if _is_victim(departure, docket, roles, waits=waits):
-                self.departures.excuses.give(departure.node, Excuse.VICTIM, departure.second)
-            elif self.absences.is_missed(departure.node, departure.since):
-                self.departures.excuses.give(departure.node, Excuse.MISSED, departure.second)
+            excuse = _as_a_victim(departure, docket, roles, waits=waits)
+            missed = self.absences.missed_for(departure.node, departure.since)
+            if excuse is not None:
+                self._excuse(departure, excuse)
+            elif missed is not None:
+                self._excuse(departure, Excuse.MISSED, missed, EXPORTER_RESTART_SECONDS)
             else:
                 yield from self._accuse(departure, windows, picture, docket)
+
+    def _excuse(
+        self,
+        one: Departure,
+        excuse: Excuse,
+        now: float | None = None,
+        needed: float | None = None,
+    ) -> None:
+        self.departures.excuses.give(one.node, excuse, one.second, now, needed)
 
     def has_stood(self, gpus: Window) -> bool:
         """Whether the job does nothing for so long that how machines idle says nothing of it."""
@@ -153,17 +167,10 @@ class MachineWatch:
     def _standing_since(self, windows: Mapping[Entity, Window]) -> int | None:
         return self.absences.motion.standing_since(windows[Entity.GPU].slot_seconds)
 
-    def standing(self, node: NodeName, *, is_named: bool = False) -> tuple[Standing, ...]:
-        """How the evidence stands against each row of the node; who is named has no excuse."""
-        excuse = None if is_named else self.departures.excuses.of(node, self._weighed)
-        return tuple(
-            Standing(
-                row, Tier.PATTERN, "departure", nats, level,
-                moment(since) if nats > 0 else None, str(excuse or "") if nats >= level else "",
-                unit="nats",
-            )
-            for row, nats, level, since in self.departures.rows_of(node)
-        )  # fmt: skip
+    @property
+    def weighed(self) -> int:
+        """The newest slot that has been added to the evidence; 0: none."""
+        return self._weighed
 
     def _accuse(
         self,
@@ -172,24 +179,27 @@ class MachineWatch:
         picture: JobPicture,
         docket: Docket,
     ) -> tuple[Verdict, ...]:
-        if self._is_second(departure, docket):
-            self.departures.excuses.give(departure.node, Excuse.SECOND, departure.second)
+        needed = self._needed_beside(departure, docket)
+        if departure.nats < needed:
+            self._excuse(departure, Excuse.SECOND, departure.nats, needed)
             return ()
         finding = finding_of_departure(
             departure, windows, picture.generation, self.departures.suspicion(), self.settings,
             is_standing=self._standing_since(windows) is not None,
         )  # fmt: skip
-        return _report(finding, picture, docket)
+        said = _report(finding, picture, docket)
+        if not said:
+            is_out = _has_failed_or_left(departure.node, picture, docket)
+            self._excuse(departure, Excuse.FAILED if is_out else Excuse.TOLD)
+        return said
 
     def _accuse_group(
         self, befallen: Befallen, picture: JobPicture, docket: Docket
     ) -> tuple[Verdict, ...]:
         group, departure, window = befallen
-        if any(not {*group.members}.isdisjoint(one.members) for one in docket.groups):
-            return ()
-        if departure.share_of(About.CONGESTION) >= _MOSTLY and _is_of_one(
-            group.members, departure.since, docket
-        ):
+        excuse = _of_group(group, departure, docket)
+        if excuse is not None:
+            self.departures.excuses.give(group.domain, excuse, departure.second)
             return ()
         windows = {window.entity: window}
         shown = finding_of_departure(departure, windows, 0, {}, self.settings)
@@ -204,11 +214,12 @@ class MachineWatch:
         )
         return docket.report(finding)
 
-    def _is_second(self, departure: Departure, docket: Docket) -> bool:
-        """Whether the node looks odd since another is accused, and not much more than a victim."""
+    def _needed_beside(self, departure: Departure, docket: Docket) -> float:
+        """How many nats are needed beside what is open: more of who looks odd since another is
+        accused, for so do its victims."""
         settings = self.settings
         if departure.share_of(*OF_ITSELF) >= _MOSTLY:
-            return False
+            return 0.0
         failed_groups = [one for one in docket.groups if is_of_failed_group(one)]
         first = [
             one.onset.timestamp()
@@ -216,8 +227,8 @@ class MachineWatch:
             if one.node != departure.node
             and departure.second - one.detected_at.timestamp() < settings.second_accusation_seconds
         ]
-        needed = settings.second_accusation_factor * departure.level
-        return any(begun <= departure.since for begun in first) and departure.nats < needed
+        is_second = any(begun <= departure.since for begun in first)
+        return settings.second_accusation_factor * departure.level if is_second else 0.0
 
     def _judge_absences(
         self, absences: Iterable[Absence], second: int, picture: JobPicture, docket: Docket
@@ -288,21 +299,33 @@ def _is_alone(gpus: Window, picture: JobPicture, docket: Docket) -> bool:
     return not gone.isdisjoint(nodes) and len(nodes - gone) <= 1
 
 
-def _is_victim(
+def _as_a_victim(
     departure: Departure, docket: Docket, roles: JobRoles | None, *, waits: bool
-) -> bool:
-    """Whether it only works differently, as everybody does who waits for one that is accused.
+) -> Excuse | None:
+    """What excuses one that only works differently, as all do who wait for one that is accused.
 
     `waits`: the whole job waits for one that has failed, or has not gone on for long since.
     """
     # What a host does while it waits is nobody's concern either.
     about = (*OF_WORK, About.USAGE) if waits else OF_WORK
     if departure.share_of(*about) < _MOSTLY:
-        return False
-    if waits or roles is None:
-        return waits
+        return None
+    if waits:
+        return Excuse.FOLLOWS
     others = docket.accused - {departure.node}
-    return any(roles.are_chained(node, departure.node) for node in others)
+    is_chained = roles is not None and any(
+        roles.are_chained(node, departure.node) for node in others
+    )
+    return Excuse.CHAINED if is_chained else None
+
+
+def _of_group(group: Group, departure: Departure, docket: Docket) -> Excuse | None:
+    """Why a domain is not accused whose nodes depart together."""
+    if any(not {*group.members}.isdisjoint(one.members) for one in docket.groups):
+        return Excuse.TOLD
+    congests = departure.share_of(About.CONGESTION) >= _MOSTLY
+    is_of_one = congests and _is_of_one(group.members, departure.since, docket)
+    return Excuse.ILL_BEFORE if is_of_one else None
 
 
 def _is_of_one(members: tuple[NodeName, ...], since: int, docket: Docket) -> bool:
@@ -322,8 +345,12 @@ def _open(docket: Docket, trouble: Trouble) -> list[NodeName]:
 
 def _report(finding: Finding, picture: JobPicture, docket: Docket) -> tuple[Verdict, ...]:
     """What the finding fires, unless the node has left or it is known why it departs."""
+    return () if _has_failed_or_left(finding.node, picture, docket) else docket.report(finding)
+
+
+def _has_failed_or_left(node: NodeName | None, picture: JobPicture, docket: Docket) -> bool:
     is_failed = any(
-        finding.node in (verdict.node, *verdict.members) and verdict.phase is Phase.FAILED
+        node in (verdict.node, *verdict.members) and verdict.phase is Phase.FAILED
         for verdict in docket.open.values()
     )
-    return () if is_failed or finding.node in picture.departed else docket.report(finding)
+    return is_failed or node in picture.departed

@@ -30,7 +30,8 @@ LEAST_FALL = 0.03
 """Of a clock: chips of one kind are run within a step or two of each other."""
 _TELLING_SHARE = 0.5
 """Metrics that say so much of what the first of them says tell what is lost."""
-_GOOD_PART = 0.4
+GOOD_PART = 0.4
+"""So much of what is said has to be said by what differs enough."""
 _LEAST_ACTIVITY = 0.005
 """A unit of the chip that is active so little longer or shorter changes nothing."""
 _FEWEST_SECONDS = 6
@@ -39,15 +40,21 @@ _MOSTLY = 0.9
 
 
 def is_material(window: Window, departure: Departure) -> bool:
-    """Whether what says most of it differs by so much that somebody should look.
+    """Whether what says most of it differs by so much that somebody should look."""
+    return material_share(window, departure) >= GOOD_PART
 
-    Of many metrics one or the other differs by chance: those that do have to say a good part. Where
-    samples are seconds apart, each node's are taken elsewhere in a step: a difference of some of
-    them has to be one lately, too.
+
+def material_share(window: Window, departure: Departure) -> float:
+    """How much of what is said is said by metrics that differ so much.
+
+    Of many metrics one or the other differs by chance: those that do have to say a good part. All
+    of it where errors, latencies, temperatures or memory say more than a little. Where samples are
+    seconds apart, each node's are taken elsewhere in a step: a difference of some of them has to
+    be one lately, too.
     """
     of_use = (*OF_WORK, About.USAGE, About.CLOCK)
     if departure.share_of(*of_use) < _MOSTLY:
-        return True
+        return 1.0
     differences = _differences(window, departure, of_use, departure.seconds)
     if window.slot_seconds > 1:
         lately = _differences(window, departure, of_use, _LATELY_SECONDS)
@@ -60,7 +67,7 @@ def is_material(window: Window, departure: Departure) -> bool:
         for metric, difference in differences.items()
         if _is_large(metric, difference)
     )
-    return 0 < said * _GOOD_PART <= sum(counts)
+    return sum(counts) / said if said else 0.0
 
 
 def lost_seconds(window: Window, departure: Departure) -> float:

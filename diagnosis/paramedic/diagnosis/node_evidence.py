@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paramedic.diagnosis.beginnings import OF_NODES_SECONDS
+
 SUSPECT = 1 / 3
 """A row with so much of the evidence that decides is suspected."""
-_TOGETHER_SECONDS = 12
-"""Evidence that began no further apart may have one cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,4 +20,4 @@ class NodeEvidence:
 
     def began_about(self, second: int) -> bool:
         """Whether the node is suspected since about this second."""
-        return self.strength >= SUSPECT and abs(self.since - second) <= _TOGETHER_SECONDS
+        return self.strength >= SUSPECT and abs(self.since - second) <= OF_NODES_SECONDS

@@ -168,6 +168,15 @@ class JobPicture:
             _mark(fit, seconds, math.floor(begun), ended, as_fit=False)
         return fit
 
+    def pause_of(self, second: int, settings: Settling) -> tuple[JobState, float, int] | None:
+        """What the job did instead of training, in this second or until lately: until when, and
+        how long after that nothing is compared."""
+        for begun, ended, state, settle in reversed(self._stretches(settings)):
+            is_of_it = math.floor(begun) <= second < ended + settle
+            if is_of_it and state is not JobState.TRAINING:
+                return state, ended, settle
+        return None
+
     def _stretches(self, settings: Settling) -> list[tuple[float, float, JobState, int]]:
         """Begin, end, state, and how long after its end nothing is compared."""
         ends = [begun for begun, *_ in self._states[1:]] + [math.inf]

@@ -146,6 +146,11 @@ class RowsTest:
             step_slots=0.0 if stands else step_seconds / width,
         )
 
+    @property
+    def terms(self) -> Terms | None:
+        """What the newest slot was judged by; None: none was yet."""
+        return None if self._agreed is None else self._agreed[1]
+
     def is_sick(self, rows: NDArray[np.intp]) -> bool:
         """Whether the surest of these rows has shown enough that tells of itself alone."""
         assert self.slot is not None  # it has been weighed

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.excuses import Excuse
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -84,6 +86,16 @@ class Picture:
         says_something = (strength[members] > 0) & (lengths > 0)
         is_alike = is_near | (goes_along & is_as_sure & says_something)
         return tuple(members[is_alike | (members == suspect.at)].tolist())
+
+
+def why_spared(
+    one: Suspect, suspects: Iterable[Suspect], victim_share: float
+) -> tuple[Excuse, float, float]:
+    """Why a suspect is no culprit: how far it stands apart, in per cent, and how far it should."""
+    if not one.stands_apart:
+        return Excuse.VICTIM, 100 * one.separation / one.departure, 100 * _APART
+    farthest = max(other.separation for other in suspects if other.stands_apart or other.is_sick)
+    return Excuse.WEAKER, 100 * one.separation / farthest, 100 * victim_share
 
 
 def culprits(suspects: Iterable[Suspect], victim_share: float) -> list[Suspect]:

@@ -96,6 +96,18 @@ class SilenceWatch:
         fresh = frontier - pulse.heard_at <= _FRESH_SECONDS
         return fresh and pulse.in_a_row >= self.settings.beats_before_judged
 
+    def needed_seconds(self, pulse: Pulse, liveness: Liveness, frontier: int) -> float | None:
+        """How long the rank has to be silent by now; None where the second channel contradicts."""
+        confirmation = self._second_channel(pulse, liveness, frontier)
+        if confirmation is None:
+            return None
+        usual = liveness.pulses.ended.usual_seconds(frontier)
+        return max(self._timeout_seconds(pulse), self._least_seconds(confirmation, usual))
+
+    def is_told_of_steps(self, liveness: Liveness, frontier: int) -> bool:
+        """Whether steps go on, in which every rank takes part."""
+        return self._goes_on(liveness, frontier)
+
     def _judge_one(self, pulse: Pulse, liveness: Liveness, frontier: int) -> Finding | None:
         """Of a rank that was not heard for long enough to be decided on early."""
         silent_seconds = frontier - pulse.heard_at

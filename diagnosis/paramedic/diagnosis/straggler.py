@@ -118,6 +118,8 @@ class StragglerWatch:
         self._met: tuple[EntityKey, ...] = ()
         self._places = np.zeros(0, np.intp)
         """Where those who were met last are among the rows."""
+        self._turmoil: dict[str, float] = {}
+        """Of each symptom that most ranks were far out in when it was last heard of: how many."""
 
     def restart(self) -> None:
         """Forget all evidence: ranks have moved, nothing of before speaks of now.
@@ -127,6 +129,7 @@ class StragglerWatch:
         stays = self._trails.known & self._noise.known
         self._trails.clear()
         self._noise.restart(stays)
+        self._turmoil.clear()
         some = np.flatnonzero(stays.any(axis=0)).tolist()
         self._arrange(tuple(self._rows[at] for at in some))
 
@@ -162,6 +165,10 @@ class StragglerWatch:
             for at in self._of(node)
             if known[lane, at]
         ]
+
+    def turmoil_of(self, symptom: Symptom) -> float | None:
+        """The share of the ranks that are far out, where that is most: it befalls the job."""
+        return self._turmoil.get(symptom.metric)
 
     def is_well(self, node: NodeName, slot_seconds: int) -> bool:
         """Whether the node's ranks were without slowness for long enough, by every symptom; not as
@@ -199,7 +206,12 @@ class StragglerWatch:
         deviation = symptom.worse * slot.deviation(symptom.metric)
         there = np.flatnonzero(~np.isnan(deviation))
         here = there[slot.telling[there]]
-        if not here.size or self._is_turmoil(deviation[there], [rows[at].node for at in there]):
+        if not here.size:
+            return
+        self._turmoil.pop(symptom.metric, None)
+        if self._is_turmoil(deviation[there], [rows[at].node for at in there]):
+            far_out = np.abs(deviation[there]) >= self._settings.turmoil_deviation
+            self._turmoil[symptom.metric] = float(far_out.mean())
             return
         wander = self._wander(lane, there, here, deviation[here])
         levels = self._levels(wander, len(rows))

@@ -5,16 +5,18 @@ from __future__ import annotations
 import io
 import json
 import shutil
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from api.wiring.test_replay import recorded, replayed
-from diagnosis.synthetic import JOB, Scene, job_state, node_name
+from diagnosis.synthetic import JOB, Scene, event, job_state, node_name
 from paramedic.api.command_line.dispatch import dispatch
 from paramedic.api.command_line.surroundings import Surroundings
 from paramedic.diagnosis.contract import Verdict
+from paramedic.ingest.contract import EventKind
 from paramedic.ingest.recordings.cutting import Stretch, cut
 
 SCENE = Scene(ranks=4, seconds=45, slow={2: 2.0}, slow_from=20)
@@ -92,6 +94,23 @@ def test_a_node_is_explained_at_a_moment_and_at_the_end(place: Path, told: Verdi
     strongest = max(found["standing"], key=lambda one: (one["evidence"] or 0) / (one["level"] or 1))
     assert (strongest["kind"], strongest["index"]) == ("compute_seconds", 2)
     assert found["at"] == "2026-05-28T20:27:25Z"
+    assert found["holds"] == []
+    assert all({"holds", "note"} <= one.keys() for one in found["standing"])
+
+
+def test_a_node_under_maintenance_is_explained_by_that(tmp_path: Path) -> None:
+    details = {"id": "m1", "change": "declared", "reason": "a new fan"}
+    declared = replace(event(EventKind.MAINTENANCE, 10, node_name(2)), details=details)
+    recorded(tmp_path / "r", SCENE, [job_state("training", 0), declared])
+    _code, _out, err = called(tmp_path, node_name(2), "--recording", "r")
+    assert "nothing is said of it now: maintenance is declared for it until somebody says" in err
+    assert "what comes of it is put aside meanwhile" in err
+    found = json.loads(called(tmp_path, node_name(2), "--recording", "r", "--format", "json")[1])
+    (hold,) = found["holds"]
+    assert hold["why"].endswith("(a new fan)")
+    assert found["open"] == []
+    other = json.loads(called(tmp_path, node_name(1), "--recording", "r", "--format", "json")[1])
+    assert other["holds"] == []
 
 
 SPAN = "it begins at 2026-05-28T20:26:40Z and ends at 2026-05-28T20:27:25Z: name a moment"

@@ -82,10 +82,23 @@ def test_the_second_channel_has_its_say(stopped: float | None, cpu: float, words
 
 
 def test_a_rank_is_judged_after_some_beats_and_against_others() -> None:
-    assert "2 heart-beats were heard of it; it is judged after 3" in standing(liveness(2)).note
+    young = standing(liveness(2))
+    assert young.note == "2 heart-beats were heard of it"
+    assert [one.text for one in young.holds] == [
+        "a rank is judged after some heart-beats have been heard of it (2 of 3 heart-beats)"
+    ]
     alone = standing(liveness(10, names=NAMES[:1]))
     assert (alone.evidence, alone.share) == (None, 0.0)
     assert "nobody to compare it with" in alone.note
+
+
+def test_of_a_rank_that_only_makes_steps_no_silence_is_counted() -> None:
+    found = liveness(10)
+    steps = Table(Entity.RANK, (A,), (9,), {"step": [4.0]})
+    found.observe(TelemetryBatch(JobName("j"), 0, 109, (steps,)), ())
+    _, other = of_beats(A, found, SILENCE)
+    assert (other.evidence, other.share) == (None, 0.0)
+    assert other.note == "no heart-beat has been heard of it"
 
 
 def test_without_an_operating_system_no_second_channel_can_agree() -> None:
@@ -94,13 +107,26 @@ def test_without_an_operating_system_no_second_channel_can_agree() -> None:
     assert "no second channel" in standing(found).note
 
 
-def test_where_samples_get_lost_the_silences_that_ended_are_told() -> None:
-    found = liveness(18, 6, stopped=None)
-    for second, length in enumerate((7, 5, 6)):
+@pytest.mark.parametrize(
+    ("lengths", "stopped", "level", "words"),
+    [
+        ((11, 9, 10), None, 13.5, ["come back from silences of 9 s", "(12 of 13.5 s)"]),
+        ((7, 5, 6), None, 10.0, []),
+        ((11, 9, 10), 1.0, 10.0, []),
+    ],
+    ids=["longer than this one", "that are over by now", "but the process is stopped"],
+)
+def test_where_samples_get_lost_the_silences_that_ended_are_told(
+    lengths: tuple[int, ...], stopped: float | None, level: float, words: list[str]
+) -> None:
+    found = liveness(18, 6, stopped=stopped)
+    for second, length in enumerate(lengths):
         found.pulses.ended.note(length, 100 + second)
-    assert standing(found).note.endswith(
-        "12 s too; ranks of this job have come back from silences of 5 s"
-    )
+    one = standing(found)
+    assert (one.evidence, one.level) == (12.0, level)
+    told = "".join(hold.text for hold in one.holds)
+    assert all(part in told for part in words)
+    assert bool(told) == bool(words)
 
 
 def test_a_node_without_ranks_says_so() -> None:

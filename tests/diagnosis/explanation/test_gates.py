@@ -1,22 +1,17 @@
-"""What keeps a node from being compared, said in the order in which it matters."""
+"""What keeps a node from being compared, and what keeps all from being said of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from diagnosis.synthetic import JOB, START, event, exit_of, job_state, node_name
-from paramedic.diagnosis.departures import DepartureWatch
-from paramedic.diagnosis.excuses import Excuse
-from paramedic.diagnosis.explanation.gates import why_not_compared
-from paramedic.diagnosis.explanation.machines import of_machine
-from paramedic.diagnosis.explanation.standing import Standing
-from paramedic.diagnosis.machines import MachineWatch
+from diagnosis.synthetic import START, event, exit_of, job_state, node_name
+from paramedic.diagnosis.explanation.gates import why_not_compared, why_nothing_is_said
+from paramedic.diagnosis.finding import moment
 from paramedic.diagnosis.picture import JobPicture
-from paramedic.diagnosis.settings import DepartureSettings, StragglerSettings
-from paramedic.ingest.contract import Entity, EntityKey, Event, EventKind, NodeName, Window
+from paramedic.diagnosis.settings import StragglerSettings
+from paramedic.ingest.contract import Event, EventKind, NodeName, format_time
 
 NODE = node_name(0)
 STARTED = (job_state("training", 0),)
@@ -31,92 +26,103 @@ def picture(*events: Event, until: int = 100) -> JobPicture:
     return found
 
 
-def maintenance(node: NodeName | None, begins: float) -> Event:
-    return event(EventKind.MAINTENANCE, begins, node, id="m1", change="declared")
+def maintenance(node: NodeName | None, begins: float, **details: str) -> Event:
+    said = {"id": "m1", "change": "declared", **details}
+    return replace(event(EventKind.MAINTENANCE, begins, node), details=said)
+
+
+def at(second: int) -> str:
+    return format_time(moment(START + second))
 
 
 @pytest.mark.parametrize(
     ("events", "second", "words"),
     [
         ([], 60, ""),
-        ([], 5, "this stretch of training is 5 s old and is given 8 s to settle"),
+        ([], 5, "this stretch of training is young and is given some time to settle (5 of 8 s)"),
         ([job_state("checkpointing", 50)], 60, "the job is checkpointing"),
         ([job_state("warming_up", 50)], 60, "the job is warming up"),
         (
             [job_state("evaluating", 50), job_state("training", 59)],
             60,
-            "the job has paused and is given 2 s to settle",
+            "the job was evaluating until lately and is given some time to settle (1 of 2 s)",
         ),
         ([job_state("evaluating", 40), job_state("training", 45)], 60, ""),
-        ([job_state("recovering", 70), job_state("training", 80)], 60, "that is over"),
-        ([job_state("finished", 50)], 60, "the job has finished"),
-        ([maintenance(NODE, 50)], 60, "maintenance has been declared"),
-        ([maintenance(None, 50)], 60, "maintenance has been declared"),
-        ([maintenance(node_name(1), 50)], 60, ""),
-        ([exit_of(1, 50)], 60, ""),
-        ([exit_of(0, 50)], 60, "it has left the job"),
+        (
+            [job_state("recovering", 70), job_state("training", 80)],
+            60,
+            "the newest slot is of a stretch of training that is over",
+        ),
+        (
+            [job_state("starting", 2), job_state("training", 55)],
+            60,
+            "the job was starting until lately and is given some time to settle (5 of 8 s)",
+        ),
+        (
+            [job_state("checkpointing", 50), job_state("training", 80)],
+            60,
+            "the job is checkpointing",
+        ),
+        ([maintenance(NODE, 50)], 60, ""),
+        ([maintenance(None, 50)], 60, "maintenance is declared for the whole job"),
+        ([exit_of(0, 50)], 60, ""),
     ],
 )
-def test_every_gate_has_its_words(events: list[Event], second: int, words: str) -> None:
-    said = why_not_compared(NODE, picture(*events), START + second, StragglerSettings())
-    assert words in said
-    assert bool(said) == bool(words)
+def test_what_keeps_everybody_from_being_compared_has_its_words(
+    events: list[Event], second: int, words: str
+) -> None:
+    hold = why_not_compared(picture(*events), START + second, StragglerSettings())
+    assert ("" if hold is None else hold.text) == words
+
+
+def test_of_a_job_of_which_nothing_is_known_that_is_said() -> None:
+    hold = why_not_compared(JobPicture(), START + 60, StragglerSettings())
+    assert hold is not None
+    assert hold.text == "it is not known that the job trains"
 
 
 def test_nothing_is_compared_before_a_slot_is_closed() -> None:
-    assert "no second" in why_not_compared(NODE, picture(), None, StragglerSettings())
+    hold = why_not_compared(picture(), None, StragglerSettings())
+    assert hold is not None
+    assert hold.text == "no second is closed yet"
 
 
-class Telling(MachineWatch):
-    """A watch that tells its standing itself."""
-
-    def standing(self, node: NodeName, *, is_named: bool = False) -> tuple[Standing, ...]:
-        from paramedic.diagnosis.contract import Tier
-
-        assert not is_named
-        key = EntityKey(Entity.GPU, node, 3)
-        return (Standing(key, Tier.PATTERN, "departure", 5.0, 20.0, note="its power is low"),)
-
-    def has_stood(self, gpus: Window) -> bool:
-        return gpus.last_second == START + 70
+DECLARED = "maintenance is declared for"
+ENDED = "maintenance of it has ended"
+SETTLES = "and 60 s to settle after that"
+UNTIL_SAID = "until somebody says that it is over"
 
 
-def test_a_watch_is_asked_and_what_hinders_it_is_added() -> None:
-    watch = Telling(DepartureSettings())
-    (free,) = of_machine(NODE, watch, picture(), START + 60)
-    assert (free.share, free.note) == (0.25, "its power is low")
-    (held,) = of_machine(NODE, watch, picture(job_state("checkpointing", 50)), START + 60)
-    assert held.note == "its power is low; not compared now: the job is checkpointing"
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        ([], ""),
+        ([exit_of(1, 50)], ""),
+        ([exit_of(0, 50)], "it has left the job"),
+        ([job_state("finished", 50)], "the job has finished"),
+        ([maintenance(node_name(1), 50)], ""),
+        ([maintenance(NODE, 70)], ""),
+        ([maintenance(NODE, 50)], f"{DECLARED} it {UNTIL_SAID}"),
+        (
+            [maintenance(None, 50, reason="new firmware")],
+            f"{DECLARED} the whole job {UNTIL_SAID} (new firmware)",
+        ),
+        (
+            [exit_of(0, 50), maintenance(NODE, 50, ends=at(100))],
+            f"it has left the job\n{DECLARED} it until {at(100)}, {SETTLES} (10 of 110 s)",
+        ),
+        (
+            [maintenance(NODE, 20, ends=at(50), reason="a new fan")],
+            f"{ENDED} (a new fan), and it is given some time to settle (10 of 60 s)",
+        ),
+    ],
+)
+def test_what_keeps_all_from_being_said_of_a_node_has_its_words(
+    events: list[Event], words: str
+) -> None:
+    holds = why_nothing_is_said(NODE, picture(*events), START + 60)
+    assert "\n".join(one.text for one in holds) == words
 
 
-def test_of_a_job_that_stands_nothing_is_compared_and_that_is_said() -> None:
-    watch, cards = Telling(DepartureSettings()), np.zeros((1, 1, 1), np.float32)
-    key = (EntityKey(Entity.GPU, NODE, 3),)
-    for second, words in ((70, "its power is low; not compared now: the job stands still"),
-                          (60, "its power is low")):  # fmt: skip
-        window = Window(JOB, 0, Entity.GPU, START + second, key, ("m",), cards, cards == 0)
-        (one,) = of_machine(NODE, watch, picture(), START + second, window)
-        assert one.note == words
-
-
-class Convinced(DepartureWatch):
-    """Its evidence would decide."""
-
-    def rows_of(self, node: NodeName) -> Iterator[tuple[EntityKey, float, float, int]]:
-        yield EntityKey(Entity.NODE, node), 30.0, 20.0, START
-
-
-def test_who_is_named_already_has_no_excuse() -> None:
-    watch = MachineWatch(DepartureSettings())
-    watch.departures = Convinced(watch.settings)
-    watch.departures.excuses.give(NODE, Excuse.CLOCK, 0)
-    for is_named, words in ((False, Excuse.CLOCK), (True, "")):
-        assert [one.note for one in watch.standing(NODE, is_named=is_named)] == [words]
-
-
-def test_a_watch_that_has_seen_nothing_says_so() -> None:
-    watch = MachineWatch(DepartureSettings())
-    (nothing,) = of_machine(NODE, watch, picture(), START + 60)
-    assert (nothing.evidence, nothing.note) == (None, "nothing of it has been compared yet")
-    (early,) = of_machine(NODE, watch, picture(), START + 5)
-    assert f"{watch.settings.settle_seconds} s to settle" in early.note
+def test_before_a_slot_is_closed_no_maintenance_is_told() -> None:
+    assert list(why_nothing_is_said(NODE, picture(maintenance(None, 50)), None)) == []

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from paramedic.diagnosis.absence import AbsenceWatch
 from paramedic.diagnosis.explanation.hearing import of_hearing
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.ingest.contract import Entity, EntityKey, JobName, NodeName, Window
@@ -32,7 +35,7 @@ def window(
 
 
 def heard(one: Window, node: NodeName = A) -> Standing:
-    (standing,) = of_hearing(node, {one.entity: one}, 30.0)
+    (standing,) = of_hearing(node, {one.entity: one}, AbsenceWatch(30))
     return standing
 
 
@@ -57,6 +60,32 @@ def test_nothing_at_all_is_told_apart_from_a_silence() -> None:
     assert heard(window(), NodeName("z")).evidence is None
 
 
+def test_a_silence_that_is_longer_than_the_window_goes_on_being_counted() -> None:
+    absences, seen = AbsenceWatch(30), {}
+    for second in range(60):
+        hosts = window(entity=Entity.NODE, silent=min(max(0, second - 35), SLOTS))
+        seen = {Entity.NODE: replace(hosts, first_second=1000 + second)}
+        list(absences.judge(seen))
+    (one,) = of_hearing(A, seen, absences)
+    assert (one.evidence, one.level, one.unit, one.since) == (24.0, 30.0, "s", None)
+
+
+def test_of_a_silence_only_counts_while_others_are_heard() -> None:
+    absences, seen = AbsenceWatch(30), {}
+    for second in range(60):
+        one = window(entity=Entity.NODE, silent=max(0, second - 48))
+        if second >= 54:
+            one.observed[1:, :, -(second - 53) :] = False
+        seen = {Entity.NODE: replace(one, first_second=1000 + second)}
+        list(absences.judge(seen))
+    (found,) = of_hearing(A, seen, absences)
+    (hold,) = found.holds
+    assert hold.why.startswith("a silence counts while most other nodes are heard")
+    assert hold.now is not None
+    assert hold.needed is not None
+    assert hold.now < hold.needed
+
+
 def test_a_few_missing_metrics_are_named_and_the_rest_counted() -> None:
     assert heard(window(lacks=("m1", "m3"))).note.endswith("and it does not: m1, m3")
     five = heard(window(lacks=("m0", "m1", "m2", "m3", "m4")))
@@ -69,7 +98,7 @@ def test_who_is_alone_has_nobody_to_be_compared_with() -> None:
 
 def test_ranks_have_no_time_out_of_their_own_and_kinds_that_nobody_sends_are_left_out() -> None:
     ranks, hosts = window(entity=Entity.RANK), window("", Entity.NODE)
-    (only,) = of_hearing(A, {Entity.RANK: ranks, Entity.NODE: hosts}, 30.0)
+    (only,) = of_hearing(A, {Entity.RANK: ranks, Entity.NODE: hosts}, AbsenceWatch(30))
     assert (only.kind, only.level) == ("rank telemetry", None)
-    (nobody,) = of_hearing(A, {Entity.NODE: hosts}, 30.0)
+    (nobody,) = of_hearing(A, {Entity.NODE: hosts}, AbsenceWatch(30))
     assert nobody.note == "no node is heard of"

@@ -81,7 +81,36 @@ def test_slowness_adds_up_slot_by_slot_from_its_first() -> None:
 
 def test_a_rank_that_waits_for_others_is_called_a_victim() -> None:
     (one,) = of(slots(4, waits=3.0))
-    assert one.note.endswith("it waits for others itself, so it counts as a victim")
+    (hold,) = one.holds
+    assert hold.why.startswith("it waits for others itself, so it counts as a victim")
+    assert hold.now == pytest.approx(3.0)
+    assert hold.needed == SETTINGS.longest_wait_deviation
+
+
+@pytest.mark.parametrize(("step_seconds", "held"), [(6.0, "(4.17 of 5 % of a step)"), (4.0, "")])
+def test_what_is_too_small_a_part_of_a_step_is_held_back(step_seconds: float, held: str) -> None:
+    """A rank takes a quarter of a second longer than the others, and nothing has added up."""
+    watch, names = slots(0), (*METRICS, "step_seconds")
+    values = np.array([[0.25, 0.1, step_seconds]] * 4)
+    watch.weigh(AnomalyScores(START + 49, ROWS, names, np.zeros((4, 3)), values, values))
+    (one,) = of(watch)
+    assert (
+        one.note == "500 ms a step against 250 ms of its peers, of which nothing has added up yet"
+    )
+    assert "".join(hold.text for hold in one.holds).endswith(held)
+    assert bool(one.holds) == bool(held)
+
+
+def test_where_most_ranks_are_far_out_that_is_told_until_it_is_over() -> None:
+    watch, far = slots(3), SETTINGS.turmoil_deviation + 1
+    values = np.array([[0.25, 0.1], [0.5, 0.1], [0.5, 0.1], [0.5, 0.1]])
+    for second, deviations, held in ((45, (0.0, far, far, far), True), (46, (0.0,) * 4, False)):
+        deviation = np.array([[one, 0.0] for one in deviations])
+        watch.weigh(AnomalyScores(START + second, ROWS, METRICS, deviation, values, values))
+        (one,) = of(watch)
+        texts = [hold.text for hold in one.holds if "befalls the job" in hold.why]
+        assert bool(texts) is held
+        assert all("(75 % of the ranks, where 50 are the most)" in text for text in texts)
 
 
 def test_a_rank_like_its_peers_has_nothing_against_it() -> None:
@@ -94,7 +123,7 @@ def test_a_rank_like_its_peers_has_nothing_against_it() -> None:
     ("computing", "words"),
     [
         ((5.0, 0.25), "5 s a step against 0.25 s of its peers, of which nothing has added up yet"),
-        ((0.265, 0.25), "265 ms a step against 250 ms of its peers, which is too small a part of"),
+        ((0.265, 0.25), "265 ms a step against 250 ms of its peers, of which nothing has added up"),
         ((math.nan, 0.25), "it, or everybody else, has told of no such time lately"),
         ((0.25, math.nan), "it, or everybody else, has told of no such time lately"),
     ],

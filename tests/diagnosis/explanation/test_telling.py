@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from diagnosis.explanation.verdict import a_verdict, at
 from paramedic.diagnosis.contract import Evidence, Fault, Phase, Scope, Severity, Status, Tier
-from paramedic.diagnosis.explanation.explained import Explanation
+from paramedic.diagnosis.excuses import Hold
+from paramedic.diagnosis.explanation.domains import ALIKE
+from paramedic.diagnosis.explanation.explained import (
+    Explanation,
+    holds_to_list,
+    standings_to_list,
+)
 from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.explanation.telling import lines_of_node, lines_of_verdict
@@ -133,6 +139,51 @@ def test_a_node_without_a_verdict_is_told_how_near_one_is() -> None:
     nothing = "\n".join(lines_of_node(NODE, at(75), [], []))
     assert "nothing speaks against it" in nothing
     assert "open: P1 ecc_error 7Q0J" in "\n".join(lines_of_node(NODE, at(75), [a_verdict()], []))
+
+
+STILL = Hold("the job stands still")
+YOUNG = Hold("it has to go on for so long", 4.0, 9.0, "s")
+
+
+def test_what_holds_evidence_back_is_told_with_figures_beneath_it() -> None:
+    held = replace(standing(3), holds=(YOUNG, STILL))
+    said = "\n".join(lines_of_node(NODE, at(75), [], [held]))
+    assert "stands at 40% of what would decide: it has to go on for so long (4 of 9 s)\n" in said
+    indent = " " * 12
+    assert f"\n{indent}  held back: {YOUNG.text}\n{indent}  held back: {STILL.why}" in said
+
+
+def test_where_nothing_has_added_up_it_is_told_what_keeps_it_from_that() -> None:
+    said = "\n".join(lines_of_node(NODE, at(75), [], [replace(standing(3, 0.0), holds=(STILL,))]))
+    assert "is open: nothing has added up against it: the job stands still\n" in said
+
+
+def test_what_several_nodes_show_alike_is_told_beside_the_strongest() -> None:
+    alike = Standing(EntityKey(Entity.NODE, NODE), Tier.PATTERN, ALIKE, None, None)
+    alike = replace(alike, holds=(Hold("4 of 9 nodes show as much"), STILL))
+    said = "\n".join(lines_of_node(NODE, at(75), [], [alike, standing(3)]))
+    assert "stands at 40% of what would decide; 4 of 9 nodes show as much\n" in said
+
+
+def test_of_a_node_of_which_nothing_is_said_it_is_told_why_before_its_open_verdicts() -> None:
+    aside = (Hold("maintenance is declared for it", 10.0, 70.0, "s"),)
+    said = "\n".join(lines_of_node(NODE, at(75), [a_verdict()], [standing(3)], aside))
+    first, second = said.split("\n\n")[1].splitlines()
+    assert first == "nothing is said of it now: maintenance is declared for it (10 of 70 s)"
+    assert second.startswith("open: ")
+    assert "is open: " not in said
+
+
+def test_scripts_read_what_holds_back_as_figures() -> None:
+    (fields,) = standings_to_list([replace(standing(3), holds=(YOUNG, STILL))])
+    assert (
+        fields["holds"]
+        == holds_to_list([YOUNG, STILL])
+        == [
+            {"why": YOUNG.why, "now": 4.0, "needed": 9.0, "unit": "s"},
+            {"why": STILL.why, "now": None, "needed": None, "unit": ""},
+        ]
+    )
 
 
 def test_a_place_is_a_card_a_node_a_group_or_the_job() -> None:

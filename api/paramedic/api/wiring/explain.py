@@ -18,7 +18,11 @@ from paramedic.api.wiring.replay import SYSTEM_TIME, detector_of, judged, played
 from paramedic.api.wiring.telling import say, tell, tell_lines
 from paramedic.diagnosis.contract import Status
 from paramedic.diagnosis.explanation.considering import considered
-from paramedic.diagnosis.explanation.explained import Explanation, standings_to_list
+from paramedic.diagnosis.explanation.explained import (
+    Explanation,
+    holds_to_list,
+    standings_to_list,
+)
 from paramedic.diagnosis.explanation.telling import lines_of_node, lines_of_verdict
 from paramedic.ingest.contract import NodeName, format_time
 from paramedic.ingest.recordings.moment import MICROSECONDS
@@ -113,7 +117,7 @@ def explain_node(
         at = _moment_in(recording, request.at, folder)
         detector = detector_of(recording, settings)
         said = list(judged(detector, _until(at, played_at_once(recording, stderr))))
-        standings = detector.standing(node)
+        standings, holds = detector.standing(node), detector.holds(node)
     newest = {one.id: one for one in said if one.node == node or node in one.members}
     still_open = [one for one in newest.values() if one.status is not Status.RESOLVED]
     if request.as_json:
@@ -121,11 +125,12 @@ def explain_node(
             "node": node,
             "at": format_time(at),
             "open": [one.to_dict() for one in still_open],
+            "holds": holds_to_list(holds),
             "standing": standings_to_list(standings),
         }
         tell(stdout, json.dumps(fields) + "\n")
     else:
-        lines = lines_of_node(node, at, still_open, standings)
+        lines = lines_of_node(node, at, still_open, standings, holds)
         tell_lines(stderr, lines)
     return 0
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Tier
+from paramedic.diagnosis.ended_silences import LONGEST_SILENCES
+from paramedic.diagnosis.excuses import Hold
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import moment
 from paramedic.ingest.contract import Entity, EntityKey
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 _KIND = "heartbeat"
 _UNIT = "s"
+_BETWEEN_BEATS_SECONDS = 1
 
 
 def of_beats(node: NodeName, liveness: Liveness, silence: SilenceWatch) -> Iterator[Standing]:
@@ -37,38 +40,55 @@ def _of_pulse(pulse: Pulse, liveness: Liveness, silence: SilenceWatch) -> Standi
     if frontier is None:
         note = "it is the only rank that beats: there is nobody to compare it with"
         return Standing(key, Tier.HEARTBEAT, _KIND, None, timeout, note=note, unit=_UNIT)
-    silent = max(0, frontier - pulse.last_second)
+    if not pulse.beats:
+        note = "no heart-beat has been heard of it"
+        return Standing(key, Tier.HEARTBEAT, _KIND, None, timeout, note=note, unit=_UNIT)
+    silent = frontier - pulse.heard_at
+    silent = silent if silent > _BETWEEN_BEATS_SECONDS else 0
+    needed = silence.needed_seconds(pulse, liveness, frontier)
     return Standing(
         key,
         Tier.HEARTBEAT,
         _KIND,
         float(silent),
-        timeout,
+        timeout if needed is None else needed,
         since=moment(pulse.last_second) if silent else None,
         note=_note(pulse, liveness, silence, frontier),
         unit=_UNIT,
+        holds=tuple(_holds(pulse, liveness, silence, frontier, needed)),
     )
+
+
+def _holds(
+    pulse: Pulse, liveness: Liveness, silence: SilenceWatch, frontier: int, needed: float | None
+) -> Iterator[Hold]:
+    """What keeps the silence of a rank from being decided."""
+    wanted = silence.settings.beats_before_judged
+    if pulse.beats < wanted:
+        words = "a rank is judged after some heart-beats have been heard of it"
+        yield Hold(words, float(pulse.beats), float(wanted), "heart-beats")
+    silent = float(frontier - pulse.heard_at)
+    if silent > _BETWEEN_BEATS_SECONDS and silence.is_told_of_steps(liveness, frontier):
+        yield Hold("the job makes steps, in which every rank takes part: it is alive")
+    usual = liveness.pulses.ended.usual_seconds(frontier)
+    longest = LONGEST_SILENCES * usual
+    if needed is not None and _BETWEEN_BEATS_SECONDS < silent < longest <= needed:
+        words = f"ranks of this job have come back from silences of {usual} s: it has to be longer"
+        yield Hold(words, silent, longest, _UNIT)
 
 
 def _note(pulse: Pulse, liveness: Liveness, silence: SilenceWatch, frontier: int) -> str:
     wanted = silence.settings.beats_before_judged
     if pulse.beats < wanted:
-        return f"{pulse.beats} heart-beats were heard of it; it is judged after {wanted}"
-    if frontier - pulse.last_second <= 1:
+        return f"{pulse.beats} heart-beats were heard of it"
+    if frontier - pulse.heard_at <= _BETWEEN_BEATS_SECONDS:
         return "its heart-beats go on"
     kept = liveness.samples.get(pulse.node)
     if not kept:
-        said = "the node's operating system says nothing, so no second channel can agree"
-        return f"{said}{_usual(liveness, frontier)}"
+        return "the node's operating system says nothing, so no second channel can agree"
     quiet = (liveness.node_frontier() or 0) - kept[-1].second
     if quiet >= silence.settings.node_silence_seconds:
-        return f"its operating system has been silent for {quiet} s too{_usual(liveness, frontier)}"
+        return f"its operating system has been silent for {quiet} s too"
     if silence.is_still(pulse, liveness, frontier):
         return "its process is stopped, or uses no CPU: that confirms the silence"
     return "its process is alive and works, which contradicts the silence"
-
-
-def _usual(liveness: Liveness, frontier: int) -> str:
-    """What more is wanted where samples get lost."""
-    usual = liveness.pulses.ended.usual_seconds(frontier)
-    return f"; ranks of this job have come back from silences of {usual} s" if usual else ""

@@ -10,6 +10,7 @@ from paramedic.ingest.contract import format_time
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Verdict
+    from paramedic.diagnosis.excuses import Hold
     from paramedic.diagnosis.explanation.standing import Standing
 
 
@@ -71,6 +72,14 @@ def standings_to_list(standings: Sequence[Standing]) -> list[dict[str, Any]]:
             "unit": one.unit,
             "since": None if one.since is None else format_time(one.since),
             "note": one.note,
+            "holds": holds_to_list(one.holds),
         }
         for one in standings
+    ]
+
+
+def holds_to_list(holds: Sequence[Hold]) -> list[dict[str, Any]]:
+    """Plain JSON values of what keeps evidence from deciding."""
+    return [
+        {"why": one.why, "now": one.now, "needed": one.needed, "unit": one.unit} for one in holds
     ]

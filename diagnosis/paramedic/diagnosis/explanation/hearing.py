@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.diagnosis.contract import Tier
+from paramedic.diagnosis.excuses import Hold
 from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import moment
@@ -17,6 +18,7 @@ from paramedic.ingest.some_names import some_names
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from paramedic.diagnosis.absence import AbsenceWatch
     from paramedic.ingest.contract import NodeName, Window
 
 _KINDS = {Entity.GPU: "GPU", Entity.NODE: "host", Entity.RANK: "rank"}
@@ -26,40 +28,57 @@ _UNIT = "s"
 
 
 def of_hearing(
-    node: NodeName, windows: Mapping[Entity, Window], timeout_seconds: float
+    node: NodeName, windows: Mapping[Entity, Window], absences: AbsenceWatch
 ) -> Iterator[Standing]:
     """Whether each kind of the node's telemetry comes; kinds that no node sends are left out."""
     for entity, window in windows.items():
         rows = [at for at, row in enumerate(window.rows) if row.node == node]
         if window.rows:
-            yield _of_window(node, entity, window, np.array(rows, np.intp), timeout_seconds)
+            yield _of_window(node, entity, window, np.array(rows, np.intp), absences)
     if not any(window.rows for window in windows.values()):
         key = EntityKey(Entity.NODE, node)
         yield Standing(key, Tier.HEARTBEAT, "telemetry", None, None, note="no node is heard of")
 
 
 def _of_window(
-    node: NodeName, entity: Entity, window: Window, rows: NDArray[np.intp], timeout_seconds: float
+    node: NodeName, entity: Entity, window: Window, rows: NDArray[np.intp], absences: AbsenceWatch
 ) -> Standing:
     kind = _KINDS[entity]
     key = EntityKey(Entity.NODE, node)
-    level = None if entity is Entity.RANK else timeout_seconds
+    level = absences.needed_seconds(entity, window)
     heard = window.observed[rows].any(axis=(0, 1))
     if not heard.any():
+        counted = absences.silent_seconds(node, entity)
         note = f"no {kind} telemetry of it in the last {_seconds(window)} s, though of others"
-        return Standing(key, Tier.HEARTBEAT, f"{kind} telemetry", None, level, note=note)
-    last = window.seconds[int(np.flatnonzero(heard)[-1])]
-    silent = window.last_second - last
+        if counted is None:
+            return Standing(key, Tier.HEARTBEAT, f"{kind} telemetry", None, level, note=note)
+        silent, since = float(_seconds(window)), None
+    else:
+        last = window.seconds[int(np.flatnonzero(heard)[-1])]
+        silent, since = float(window.last_second - last), moment(last)
+        counted, note = absences.silent_seconds(node, entity), _note(window, rows)
+        counted = silent if counted is None else min(silent, counted)
     return Standing(
         key,
         Tier.HEARTBEAT,
         f"{kind} telemetry",
-        float(silent),
+        counted,
         level,
-        since=moment(last) if silent else None,
-        note=_note(window, rows),
+        since=since if silent else None,
+        note=note,
         unit=_UNIT,
+        holds=tuple(_holds(counted, silent, window)),
     )
+
+
+def _holds(counted: float, silent: float, window: Window) -> Iterator[Hold]:
+    """Of a silence only those seconds count in which most nodes are heard."""
+    if counted + window.slot_seconds < silent:
+        words = (
+            "a silence counts while most other nodes are heard, and anew after what came late: so"
+            " much of it does"
+        )
+        yield Hold(words, counted, silent, _UNIT)
 
 
 def _note(window: Window, rows: NDArray[np.intp]) -> str:

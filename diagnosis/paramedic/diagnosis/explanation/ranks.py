@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.diagnosis.contract import Tier
+from paramedic.diagnosis.excuses import Hold
 from paramedic.diagnosis.explanation.gates import why_not_compared
 from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.standing import Standing
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from paramedic.ingest.contract import NodeName, Window
 
 _LATELY_SECONDS = 30
+_MOST = 50.0
 _ALIKE = 1.05
 """Who takes so many times as long as the others takes no longer."""
 
@@ -44,45 +46,50 @@ class RankEvidence:
 
     def of(self, node: NodeName) -> Iterator[Standing]:
         """Each rank of the node by each symptom."""
-        gate = why_not_compared(node, self.picture, self.second, self.settings)
+        gate = why_not_compared(self.picture, self.second, self.settings)
+        gates = () if gate is None else (gate,)
         trails = self.watch.trails_of(node)
         for row, trail in trails:
-            yield self._of_trail(row, trail, gate)
+            yield self._of_trail(row, trail, gates)
         if not trails:
-            note = gate or "no rank of it has told of its steps"
+            note = "" if gates else "no rank of it has told of its steps"
             key = EntityKey(Entity.NODE, node)
-            yield Standing(key, Tier.PATTERN, "slowness", None, None, note=note)
+            yield Standing(key, Tier.PATTERN, "slowness", None, None, note=note, holds=gates)
 
-    def _of_trail(self, row: EntityKey, trail: Trail, gate: str) -> Standing:
-        notes = [self._what(row, trail), f"not compared now: {gate}" if gate else ""]
+    def _of_trail(self, row: EntityKey, trail: Trail, gates: tuple[Hold, ...]) -> Standing:
+        is_begun = trail.score > 0
+        times = (trail.value, trail.peers) if is_begun else self._lately(row, trail.symptom.metric)
         return Standing(
             row,
             Tier.PATTERN,
             trail.symptom.metric,
             trail.score,
             trail.level,
-            since=moment(trail.onset_second) if trail.score > 0 else None,
-            note="; ".join(note for note in notes if note),
+            since=moment(trail.onset_second) if is_begun else None,
+            note=_what(trail, *times),
             unit="standard deviations added up",
+            holds=(*gates, *self._holds(trail, *times)),
         )
 
-    def _what(self, row: EntityKey, trail: Trail) -> str:
-        symptom = trail.symptom
-        own, peers = trail.value, trail.peers
-        if trail.score == 0:
-            own, peers = self._lately(row, symptom.metric)
-        if math.isnan(own) or math.isnan(peers):
-            return "it, or everybody else, has told of no such time lately"
-        measure = measure_of(symptom.metric, max(own, peers))
-        mine, theirs = f"{measure.text(own)} a step against", measure.text(peers)
-        if trail.score == 0 and own <= _ALIKE * peers:
-            return f"it {symptom.wording} no longer than its peers ({mine} {theirs})"
-        words = f"{mine} {theirs} of its peers"
-        if own - peers < LEAST_SHARE * trail.peers_step_seconds:
-            return f"{words}, which is too small a part of the whole step to matter"
-        if trail.waiting > self.settings.longest_wait_deviation:
-            return f"{words}; it waits for others itself, so it counts as a victim"
-        return words if trail.score > 0 else f"{words}, of which nothing has added up yet"
+    def _holds(self, trail: Trail, own: float, peers: float) -> Iterator[Hold]:
+        """What keeps a rank that takes longer than its peers from being accused."""
+        if not trail.score > 0 and not own > _ALIKE * peers:
+            return
+        extra, step = trail.symptom.worse * (own - peers), trail.peers_step_seconds
+        if 0 < extra < LEAST_SHARE * step:
+            words = "what it takes longer is too small a part of the whole step to matter"
+            yield Hold(words, 100 * extra / step, 100 * LEAST_SHARE, "% of a step")
+        turmoil = self.watch.turmoil_of(trail.symptom)
+        if turmoil is not None:
+            words = "most ranks are far out, as when something befalls the job: that adds nothing"
+            yield Hold(words, 100 * turmoil, _MOST, "% of the ranks")
+        most = self.settings.longest_wait_deviation
+        if trail.waiting > most:
+            yield Hold(
+                "it waits for others itself, so it counts as a victim, unless that is as usual as"
+                " it is for its peers",
+                trail.waiting, most, "standard deviations",
+            )  # fmt: skip
 
     def _lately(self, row: EntityKey, metric: str) -> tuple[float, float]:
         """Of the rank, and the middle of the others, in the last half minute; NaN: not told."""
@@ -94,3 +101,15 @@ class RankEvidence:
         others = np.delete(means, at)
         known = others[np.isfinite(others)]
         return float(means[at]), float(np.median(known)) if known.size else math.nan
+
+
+def _what(trail: Trail, own: float, peers: float) -> str:
+    """How long it takes, and how long its peers."""
+    if math.isnan(own) or math.isnan(peers):
+        return "it, or everybody else, has told of no such time lately"
+    measure = measure_of(trail.symptom.metric, max(own, peers))
+    mine, theirs = f"{measure.text(own)} a step against", measure.text(peers)
+    if trail.score == 0 and own <= _ALIKE * peers:
+        return f"it {trail.symptom.wording} no longer than its peers ({mine} {theirs})"
+    words = f"{mine} {theirs} of its peers"
+    return words if trail.score > 0 else f"{words}, of which nothing has added up yet"

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from paramedic.diagnosis.contract import Tier
+    from paramedic.diagnosis.excuses import Hold
     from paramedic.ingest.contract import EntityKey, NodeName
 
 
@@ -31,6 +32,8 @@ class Standing:
     """Why it stands so, and what is missing, in words."""
     unit: str = ""
     """Of evidence and level: `s`, `nats`, `reports`, …"""
+    holds: tuple[Hold, ...] = ()
+    """What keeps it from deciding, or from adding up, each with how far it is from giving way."""
 
     @property
     def share(self) -> float:
@@ -50,4 +53,8 @@ class Inspected(Protocol):
 
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """Every kind of evidence about a node and its GPUs and ranks, also where there is none."""
+        ...
+
+    def holds(self, node: NodeName) -> tuple[Hold, ...]:
+        """What keeps everything from being said of a node, whatever the evidence."""
         ...

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.departing import is_higher
 from paramedic.diagnosis.explanation.curves import PRESENCE
+from paramedic.diagnosis.explanation.domains import ALIKE
 from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.words import (
     PHASES,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from paramedic.diagnosis.contract import Evidence, Verdict
+    from paramedic.diagnosis.excuses import Hold
     from paramedic.diagnosis.explanation.explained import Explanation
     from paramedic.diagnosis.explanation.standing import Standing
     from paramedic.ingest.contract import NodeName
@@ -65,6 +67,8 @@ def lines_of_standing(standings: Sequence[Standing]) -> Iterator[str]:
         yield f"  {_bar(one)}  {whom}, {_kind(one)}: {_amount(one)}"
         if one.note:
             yield f"  {'':{_BAR}}  {one.note}"
+        for hold in one.holds:
+            yield f"  {'':{_BAR}}  held back: {hold.text}"
 
 
 def subject_of(standing: Standing) -> str:
@@ -165,17 +169,25 @@ def _clock(moment: datetime) -> str:
 
 
 def lines_of_node(
-    node: NodeName, at: datetime, verdicts: Sequence[Verdict], standings: Sequence[Standing]
+    node: NodeName,
+    at: datetime,
+    verdicts: Sequence[Verdict],
+    standings: Sequence[Standing],
+    holds: Sequence[Hold] = (),
 ) -> Iterator[str]:
-    """How the evidence about a node stands, and why nothing has fired."""
+    """How the evidence about a node stands, and why nothing has fired.
+
+    `holds`: what keeps everything from being said of it, whatever the evidence.
+    """
     yield f"{node} at {format_time(at)}"
     yield ""
+    yield from (f"nothing is said of it now: {hold.text}" for hold in holds)
     for one in verdicts:
         yield (
             f"open: {one.severity.value} {one.fault.value} {one.id}, since"
             f" {format_time(one.onset)}: {one.summary}"
         )
-    yield from [] if verdicts else [_why_nothing(standings)]
+    yield from [] if verdicts or holds else [_why_nothing(standings)]
     yield ""
     yield "evidence, the strongest first (what has added up, of what would decide):"
     yield from lines_of_standing(standings)
@@ -184,8 +196,12 @@ def lines_of_node(
 def _why_nothing(standings: Sequence[Standing]) -> str:
     strongest = max(standings, key=lambda one: one.share, default=None)
     if strongest is None or strongest.share == 0:
-        return "no verdict about it is open: nothing speaks against it"
-    why = f": {strongest.note}" if strongest.share >= 1 and strongest.note else ""
+        held = next((hold.text for one in standings for hold in one.holds), "")
+        why = f"nothing has added up against it: {held}" if held else "nothing speaks against it"
+        return f"no verdict about it is open: {why}"
+    held = strongest.holds[0].text if strongest.holds else strongest.note
+    why = f": {held}" if strongest.holds or strongest.share >= 1 else ""
+    why += "".join(f"; {h.text}" for one in standings if one.kind == ALIKE for h in one.holds[:1])
     return (
         f"no verdict about it is open: the strongest evidence, {_kind(strongest)} of"
         f" {subject_of(strongest)}, stands at {strongest.share:.0%} of what would decide{why}"

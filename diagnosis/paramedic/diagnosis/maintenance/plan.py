@@ -38,6 +38,7 @@ class Stay:
     """Infinite until somebody says that it is over."""
     said_at: tuple[float, bool]
     """When this was said, and whether it was the word of its end, which outdoes the other."""
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -73,6 +74,11 @@ class MaintenancePlan:
     def covers(self, node: NodeName | None, second: float) -> bool:
         """Whether nothing may be said of this node; None asks about the job."""
         return self.covers_job(second) or (node is not None and node in self.nodes_at(second))
+
+    def stay_of(self, node: NodeName, second: float) -> Stay | None:
+        """Why nothing may be said of this node: of several the one that lasts longest."""
+        found = (one for one in self._at(second) if one.node in (None, node))
+        return max(found, key=lambda one: one.ends, default=None)
 
     def of_job(self) -> list[tuple[float, float]]:
         """Begin and end (settling included) of each maintenance of the whole job."""
@@ -112,7 +118,8 @@ def _stay_of(event: Event, known: Stay | None) -> Stay | None:
         begins = known.begins if known is not None and is_end else said
     if ends is None:
         ends = said if is_end else math.inf
-    return Stay(event.node, begins, ends, (said, is_end))
+    reason = event.details.get("reason") or ("" if known is None else known.reason)
+    return Stay(event.node, begins, ends, (said, is_end), str(reason))
 
 
 def _time(event: Event, name: str) -> float | None:
