@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.lost_cards import LostCards
     from paramedic.ingest.contract import NodeName
 
-_NOTE = "it has no rows in seconds in which at least half of its node's other GPUs have some"
+_NOTE = "it had no rows in seconds in which at least half of its node's other GPUs had some"
 
 
 def of_cards(node: NodeName, cards: LostCards, slot_seconds: int) -> Iterator[Standing]:
