@@ -10,6 +10,7 @@ from diagnosis.playing import diagnose, firing, merged
 from diagnosis.synthetic import (
     START,
     Scene,
+    event,
     exit_of,
     job_state,
     node_name,
@@ -27,7 +28,7 @@ from paramedic.diagnosis.contract import (
 )
 from paramedic.diagnosis.detector import DetectorConfig
 from paramedic.diagnosis.settings import SilenceSettings
-from paramedic.ingest.contract import Entity, TelemetryBatch
+from paramedic.ingest.contract import Entity, EventKind, TelemetryBatch
 
 pytestmark = pytest.mark.long
 
@@ -200,6 +201,18 @@ def test_a_rank_that_beats_again_is_resolved() -> None:
     assert fired.id == resolved.id
     assert seconds_after(resolved, 60) <= 4
     assert "beats again" in resolved.summary
+
+
+def test_whose_peers_end_while_it_is_out_of_reach_does_not_beat_again() -> None:
+    # Two ranks of one node are silent, and each is the other's only peer when the rest has gone.
+    scene = Scene(5, 80, frozen={3: 39, 4: 39}, nodes={4: 3})
+    aborts = [event(EventKind.PROCESS_EXIT, 70, node_name(one), one, signal=6) for one in range(3)]
+    job = [batch for batch in unplugged(scene.batches()) if batch.second - START <= 75]
+    fired, *later = diagnose(merged(job, aborts))
+    assert (fired.node, fired.fault) == (node_name(3), Fault.MACHINE_UNREACHABLE)
+    assert {verdict.id for verdict in later} == {fired.id}
+    assert later[-1].status is Status.UPDATED
+    assert "victims" in later[-1].summary
 
 
 def test_a_short_stop_is_no_hang() -> None:

@@ -16,6 +16,7 @@ from paramedic.diagnosis.finding import Trouble, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.detector_state import DetectorState
@@ -48,8 +49,8 @@ class JobJudging:
             return
         for finding in self.silence.judge(state.liveness):
             yield from state.docket.report(finding)
-        for pulse, trouble in _told_silent(state):
-            if self.silence.is_alive_again(pulse, frontier):
+        for pulse, trouble, decided in _told_silent(state):
+            if self.silence.is_alive_again(pulse, frontier, decided):
                 reason = f"rank {pulse.rank} beats again"
                 yield from state.docket.clear(pulse.node, trouble, moment(frontier), reason)
 
@@ -110,18 +111,18 @@ def _told(finding: Finding, state: DetectorState) -> Iterator[Verdict]:
     yield from state.docket.report(finding)
 
 
-def _told_silent(state: DetectorState) -> list[tuple[Pulse, Trouble]]:
-    """The ranks whose silence is told of, in the order in which they came."""
+def _told_silent(state: DetectorState) -> list[tuple[Pulse, Trouble, datetime]]:
+    """The ranks whose silence is told of, in the order in which they came, and until when it is."""
     pulses = state.liveness.pulses
     told = [
-        (subject.node, pulses.of_rank(verdict.rank), subject.trouble)
+        (subject.node, pulses.of_rank(verdict.rank), subject.trouble, verdict.detected_at)
         for subject, verdict in state.docket.open.items()
         if subject.trouble in _OF_SILENCE
         and subject.gpu is None
         and verdict.fault is not Fault.STRAGGLER
         and verdict.tier is not Tier.APPLICATION
     ]
-    found = [(one, trouble) for node, one, trouble in told if one and one.node == node]
+    found = [(one, trouble, at) for node, one, trouble, at in told if one and one.node == node]
     places = pulses.seats.places
     return sorted(found, key=lambda one: (places[one[0].rank], _OF_SILENCE.index(one[1])))
 

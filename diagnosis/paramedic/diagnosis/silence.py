@@ -21,6 +21,8 @@ from paramedic.diagnosis.ended_silences import LONGEST_SILENCES
 from paramedic.diagnosis.finding import Finding, each_once, moment
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from paramedic.diagnosis.liveness import Liveness, ProcessSample
     from paramedic.diagnosis.pulses import Pulse
     from paramedic.diagnosis.settings import SilenceSettings
@@ -91,10 +93,14 @@ class SilenceWatch:
         confirmed = self._second_channel(pulse, liveness, now)
         return confirmed in _BY_WORD
 
-    def is_alive_again(self, pulse: Pulse, frontier: int) -> bool:
-        """Whether the rank beats again, steadily and now."""
+    def is_alive_again(self, pulse: Pulse, frontier: int, decided: datetime) -> bool:
+        """Whether the rank beats again, steadily and now, since its silence was `decided` on.
+
+        When its peers leave, nobody is left that it could be late against; that is no beat.
+        """
         fresh = frontier - pulse.heard_at <= _FRESH_SECONDS
-        return fresh and pulse.in_a_row >= self.settings.beats_before_judged
+        is_since = pulse.heard_at > decided.timestamp()
+        return fresh and is_since and pulse.in_a_row >= self.settings.beats_before_judged
 
     def needed_seconds(self, pulse: Pulse, liveness: Liveness, frontier: int) -> float | None:
         """How long the rank has to be silent by now; None where the second channel contradicts."""
