@@ -201,6 +201,42 @@ def test_a_rank_that_is_fast_again_is_resolved() -> None:
     assert 115 <= resolved.detected_at.timestamp() - START <= 150
 
 
+def test_a_rank_that_stays_a_little_slow_stays_named_until_it_is_not() -> None:
+    # A sixth longer is less than what is taken off a rank that has always been so.
+    scene = Scene(8, 330, noise=0.03, slow={2: 1.18}, slow_until=260)
+    fired, resolved = diagnose(merged(scene.batches()))
+    assert (fired.status, fired.node) == (Status.FIRING, node_name(2))
+    assert (resolved.status, resolved.id) == (Status.RESOLVED, fired.id)
+    assert 285 <= resolved.detected_at.timestamp() - START <= 310
+
+
+def test_a_rank_that_was_always_different_is_well_again_when_it_is_as_before() -> None:
+    scene = Scene(8, 250, noise=0.03, always_different={2: 1.1}, slow={2: 1.3}, slow_until=150)
+    fired, resolved = diagnose(merged(scene.batches()))
+    assert (resolved.status, resolved.id) == (Status.RESOLVED, fired.id)
+    assert 175 <= resolved.detected_at.timestamp() - START <= 220
+
+
+@pytest.mark.parametrize(
+    ("slow", "said", "action"),
+    [
+        ({0}, "for it", RecommendedAction.REPLACE_RANK),
+        ({0, 2}, "rank 2 of the node is slow as well", RecommendedAction.REPLACE_RANK),
+        ({0, 1, 2}, "ranks 1, 2 of the node are slow as well", RecommendedAction.REPLACE_NODE),
+        ({0, 1, 2, 3}, "all 3 others of the node are slow as well", RecommendedAction.REPLACE_NODE),
+    ],
+)
+def test_all_slow_ranks_of_a_node_are_told_and_most_of_them_are_the_nodes_trouble(
+    slow: set[int], said: str, action: RecommendedAction
+) -> None:
+    carried_by = {rank: rank // 4 for rank in range(16)}
+    scene = Scene(16, 90, noise=0.03, nodes=carried_by, slow=dict.fromkeys(slow, 1.5))
+    (fired,) = diagnose(merged(scene.batches()))
+    assert (fired.node, fired.rank) == (node_name(0), 0)
+    assert fired.summary.endswith(said)
+    assert fired.action.recommended is action
+
+
 def test_node_metrics_support_but_never_decide() -> None:
     loud = []
     for batch in Scene(seconds=80, slow={1: 2.0}).batches():

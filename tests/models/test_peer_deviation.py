@@ -271,3 +271,17 @@ def test_it_is_a_pattern_model() -> None:
 def test_settings_that_cannot_work_are_refused(wrong: Callable[[], PeerDeviationConfig]) -> None:
     with pytest.raises(ValueError, match="must be"):
         wrong()
+
+
+def test_nothing_is_learned_of_a_row_of_which_it_is_told_what_it_differs_by() -> None:
+    values = np.full((5, 1, SLOTS), 10.0)
+    values[0, 0, 10:] = 11.2  # long enough to be taken for steady
+    window, model = window_of(values), PeerDeviationConfig().build()
+    learned = model.score(window)
+    assert learned.own is not None
+    assert learned.own[:, 0].tolist() == pytest.approx([0.12, 0, 0, 0, 0])
+    assert learned.deviation[0, 0] == pytest.approx(0.0)
+    own = np.array([[0.02], *[[np.nan]] * 4])
+    told = model.score(window, own=own)
+    assert told.deviation[0, 0] == pytest.approx(0.1 / 0.05)
+    assert told.deviation[1:].tolist() == learned.deviation[1:].tolist()

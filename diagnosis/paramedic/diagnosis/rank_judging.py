@@ -15,6 +15,7 @@ from paramedic.diagnosis.contract import Fault, Phase, Tier
 from paramedic.diagnosis.earlier_steps import EarlierSteps
 from paramedic.diagnosis.finding import moment
 from paramedic.diagnosis.joining import is_joined, is_slow_rank
+from paramedic.diagnosis.own_usual import OwnUsual
 from paramedic.diagnosis.rank_families import with_cause
 from paramedic.diagnosis.same_step import telling_ranks, with_peers_of_the_step
 from paramedic.diagnosis.slowness import finding_of
@@ -22,7 +23,7 @@ from paramedic.diagnosis.symptoms import JUDGED_METRICS, UNSCORED_METRICS
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.docket import Docket
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.picture import JobPicture
     from paramedic.diagnosis.settings import StragglerSettings
     from paramedic.diagnosis.straggler import Slowness, StragglerWatch
-    from paramedic.ingest.contract import Window
+    from paramedic.ingest.contract import NodeName, Window
     from paramedic.ingest.windows.job import JobWindows
     from paramedic.models.contract import AnomalyScores, PatternModel
 
@@ -41,6 +42,7 @@ class RankMemory:
 
     watch: StragglerWatch
     earlier: EarlierSteps = field(default_factory=EarlierSteps)
+    usual: OwnUsual = field(default_factory=OwnUsual)
     judged_stretch: float = -math.inf
     """When the stretch of training began whose slots were compared last (Unix seconds)."""
     judged_second: int | None = None
@@ -94,7 +96,7 @@ class RankJudging:
             memory.judged_stretch = picture.stretch(second)
             memory.watch.restart()
             memory.earlier.clear()
-        for slowness in self._weigh(second, windows, memory, picture):
+        for slowness in self._weigh(second, windows, memory, picture, docket.accused):
             finding = self._finding(slowness, memory, picture, None)
             machines = docket.departed(finding.node)
             departed = None if machines is None else docket.open[machines]
@@ -109,7 +111,12 @@ class RankJudging:
         yield from _acquit(second, windows.slot_seconds, memory.watch, docket)
 
     def _weigh(
-        self, second: int, windows: JobWindows, memory: RankMemory, picture: JobPicture
+        self,
+        second: int,
+        windows: JobWindows,
+        memory: RankMemory,
+        picture: JobPicture,
+        accused: Collection[NodeName],
     ) -> list[Slowness]:
         """Who is slow by now; a slot in which nobody ended a step changes nothing."""
         window = windows.window_until(Entity.RANK, second)
@@ -119,7 +126,8 @@ class RankJudging:
         part = comparable_part(window, picture, self.settings, JUDGED_METRICS)
         telling = telling_ranks(part)
         steps = memory.earlier.before(with_peers_of_the_step(window, part, telling))
-        scores = self.model.score(steps, UNSCORED_METRICS)
+        scores = self.model.score(steps, UNSCORED_METRICS, memory.usual.held(steps, accused))
+        memory.usual.note(scores)
         memory.earlier.remember(part)
         return memory.watch.weigh(scores, telling)
 

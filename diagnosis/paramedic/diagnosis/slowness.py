@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.contract import Evidence, Phase, Tier
+from paramedic.diagnosis.contract import (
+    Evidence,
+    Phase,
+    Recommendation,
+    RecommendedAction,
+    Tier,
+)
 from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.diagnosis.sequential import confidence
 from paramedic.diagnosis.symptoms import WAITING_METRIC
@@ -25,6 +31,9 @@ if TYPE_CHECKING:
     from paramedic.models.contract import AnomalyScores
 
 _CANDIDATES = 5
+_OF_NODE = Recommendation(
+    RecommendedAction.REPLACE_NODE, "most ranks of the node are slow: it is what they share"
+)
 _NODE_DEVIATION = 3.0
 """A node metric this far from the peers is worth mentioning; it never decides."""
 
@@ -51,6 +60,7 @@ def finding_of(
         summary=_summary(slowness),
         candidates=ranked(((r.node, score) for r, score in suspicion.items()), _CANDIDATES),
         evidence=(*_rank_evidence(trail), *_node_evidence(row, node_scores)),
+        action=_OF_NODE if slowness.is_of_node else None,
     )
 
 
@@ -77,7 +87,21 @@ def _summary(slowness: Slowness) -> str:
         if trail.waiting < 0 and trail.peers_waited > trail.waited
         else ""
     )
-    return f"{text} ({value:.2f} s against {level:.2f} s, for {seconds} s){waiting}"
+    return (
+        f"{text} ({value:.2f} s against {level:.2f} s, for {seconds} s){waiting}{_beside(slowness)}"
+    )
+
+
+def _beside(slowness: Slowness) -> str:
+    """Who else of the node is slow."""
+    beside, others = slowness.beside, slowness.others_of_node
+    if not beside:
+        return ""
+    if len(beside) == others:
+        who = "the other rank" if others == 1 else f"all {others} others"
+    else:
+        who = f"{'rank' if len(beside) == 1 else 'ranks'} {', '.join(map(str, beside))}"
+    return f"; {who} of the node {'is' if len(beside) == 1 else 'are'} slow as well"
 
 
 def _rank_evidence(trail: Trail) -> tuple[Evidence, ...]:

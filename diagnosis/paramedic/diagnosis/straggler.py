@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.diagnosis.materiality import LEAST_SHARE
+from paramedic.diagnosis.node_evidence import SUSPECT
 from paramedic.diagnosis.noise import NoiseMemory
 from paramedic.diagnosis.sequential import Noise, decision_level, largest_in_step
 from paramedic.diagnosis.symptoms import (
@@ -53,6 +54,15 @@ class Slowness:
     """The slot that decided."""
     peers: int
     """How many others were observed in it."""
+    beside: tuple[int, ...] = ()
+    """The ranks of the same node that are suspected of the same."""
+    others_of_node: int = 0
+    """How many there are besides this one."""
+
+    @property
+    def is_of_node(self) -> bool:
+        """Whether most ranks of the node are slow, so that it is what they share."""
+        return bool(self.beside) and 2 * (len(self.beside) + 1) > self.others_of_node + 1
 
 
 @dataclass(frozen=True)
@@ -221,8 +231,17 @@ class StragglerWatch:
         peers = int(np.count_nonzero(~np.isnan(slot.value(symptom.metric)))) - 1
         for at in np.flatnonzero(scores >= levels).tolist():
             trail = self._trails.trail(lane, int(self._places[here[at]]))
-            noise = Noise(float(wander[at]))
-            yield Slowness(rows[here[at]], trail, trail.level, noise, second, peers)
+            noise, beside = Noise(float(wander[at])), self._beside(lane, rows[here[at]])
+            slow = tuple(row.index for row, is_slow in beside if is_slow and row.index is not None)
+            yield Slowness(
+                rows[here[at]], trail, trail.level, noise, second, peers, slow, len(beside)
+            )
+
+    def _beside(self, lane: int, row: EntityKey) -> list[tuple[EntityKey, bool]]:
+        """The other ranks of the node, and whether they are suspected by this symptom."""
+        suspected = self._trails.strengths[lane] >= SUSPECT
+        others = (at for at in self._of(row.node) if self._rows[at] != row)
+        return [(self._rows[at], bool(suspected[at])) for at in others]
 
     def _wander(
         self,

@@ -107,6 +107,13 @@ class Trails:
         return self.known & (self.scores >= self.cells[_Field.LEVEL])
 
     @property
+    def strengths(self) -> Lines:
+        """The evidence as a share of what decides, (lane, rank)."""
+        levels = self.cells[_Field.LEVEL]
+        strengths: Lines = np.where(levels > 0, self.scores / np.maximum(levels, 1.0), 0.0)
+        return strengths
+
+    @property
     def healthy_slots(self) -> Lines:
         """(lane, rank)."""
         return self.cells[_Field.HEALTHY]

@@ -30,6 +30,9 @@ class AnomalyScores:
     """What was observed, in the metric's unit."""
     peers: NDArray[np.float64]
     """What the peers did at the same time, in the metric's unit."""
+    own: NDArray[np.float64] | None = None
+    """What each row is taken to differ by all along, which is no deviation: a share of the peers'
+    level. None where the model takes nothing for that."""
 
 
 class PatternModel(Protocol):
@@ -37,10 +40,16 @@ class PatternModel(Protocol):
 
     name: str
 
-    def score(self, window: Window, unscored: Collection[str] = ()) -> AnomalyScores:
+    def score(
+        self,
+        window: Window,
+        unscored: Collection[str] = (),
+        own: NDArray[np.float64] | None = None,
+    ) -> AnomalyScores:
         """Deviations of the newest slot of the window, judged with the whole window.
 
         Of the metrics that need not be scored it is wanted what was seen and what the peers did.
+        `own` (rows, metrics) is what rows differ by all along; NaN where the window has to say.
         """
         ...
 

@@ -102,14 +102,20 @@ class PeerDeviation:
         self.config = config
         self._last: dict[Entity, _Levels] = {}
 
-    def score(self, window: Window, unscored: Collection[str] = ()) -> AnomalyScores:
+    def score(
+        self,
+        window: Window,
+        unscored: Collection[str] = (),
+        own: NDArray[np.float64] | None = None,
+    ) -> AnomalyScores:
         """Deviations of the newest slot; NaN where the row or its peers were not observed.
 
-        NaN as well for what need not be scored.
+        NaN as well for what need not be scored. Of whom it is known what it differs by all along
+        (`own`), nothing is learned.
         """
         newest = _values(window, np.array([-1]))
         level = np.full_like(newest, np.nan)
-        deviation = np.full_like(newest[-1], np.nan)
+        deviation, steady = np.full_like(newest[-1], np.nan), np.zeros_like(newest[-1])
         if not np.isnan(newest).all():
             known = self._levels(window)
             level = known.levels[-1:]
@@ -117,7 +123,8 @@ class PeerDeviation:
             if not np.isnan(level).all():
                 last = window.last_second // window.slot_seconds
                 recent = last - self.config.recent_slots
-                deviation[scored] = self._deviation(known, scored, recent)
+                told = None if own is None else own.T[scored]
+                deviation[scored], steady[scored] = self._deviation(known, scored, recent, told)
         return AnomalyScores(
             second=window.last_second,
             rows=window.rows,
@@ -125,6 +132,7 @@ class PeerDeviation:
             deviation=deviation.T,
             value=newest[-1].T,
             peers=level[-1].T,
+            own=steady.T,
         )
 
     def _levels(self, window: Window) -> _Levels:
@@ -147,8 +155,11 @@ class PeerDeviation:
         known = self._last[window.entity] = _Levels(numbers, values, levels)
         return known
 
-    def _deviation(self, known: _Levels, metrics: NDArray[np.intp], recent: int) -> Cells:
-        """Of these metrics in the newest slot, in which there is something, (metric, row).
+    def _deviation(
+        self, known: _Levels, metrics: NDArray[np.intp], recent: int, own: Cells | None
+    ) -> tuple[Cells, Cells]:
+        """Of these metrics in the newest slot, in which there is something, (metric, row); and the
+        steady difference, which is none.
 
         The recent slots are those after this one.
         """
@@ -156,8 +167,13 @@ class PeerDeviation:
         chosen = np.ix_(told, metrics)
         shares = _shares_of_level(known.values[chosen], known.levels[chosen])
         older = np.searchsorted(known.numbers[told], recent, side="right")
+        steady = np.zeros(shares.shape[:2])
         if older >= self.config.steady_slots:
-            shares -= self._forgiven(shares[..., :older])[..., None]
+            steady = self._forgiven(shares[..., :older])
+        if own is not None:
+            steady = np.where(np.isnan(own), steady, own)
+        if steady.any():
+            shares -= steady[..., None]
         newest, sizes = shares[..., -1], np.abs(shares)
         if self._has_just_begun(known.numbers[told]):
             newest = newest - self._at_most_forgiven(newest)
@@ -165,7 +181,7 @@ class PeerDeviation:
         else:
             usual = _median_of_enough(sizes, self.config.fewest_slots)
         deviation: Cells = newest / self._scale(usual, sizes[..., -1])
-        return np.clip(deviation, -self.config.limit, self.config.limit)
+        return np.clip(deviation, -self.config.limit, self.config.limit), steady
 
     def _has_just_begun(self, numbers: NDArray[np.int64]) -> bool:
         """Whether these slots are few because the job has not been compared for longer.
