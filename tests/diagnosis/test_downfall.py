@@ -8,8 +8,16 @@ from dataclasses import replace
 import pytest
 
 from diagnosis.playing import diagnose, firing, merged
-from diagnosis.synthetic import START, Scene, event, exit_of, node_name, without_rows
-from paramedic.diagnosis.contract import Fault, Phase, Scope, Status, Verdict
+from diagnosis.synthetic import JOB, START, Scene, event, exit_of, node_name, without_rows
+from paramedic.diagnosis.contract import Fault, Phase, Scope, Status, Tier, Verdict
+from paramedic.diagnosis.docket import Docket
+from paramedic.diagnosis.downfall import Around, Downfall
+from paramedic.diagnosis.exits import Ending
+from paramedic.diagnosis.finding import Finding, moment
+from paramedic.diagnosis.going_on import GoingOn
+from paramedic.diagnosis.liveness import Liveness
+from paramedic.diagnosis.motion import Gait, Motion
+from paramedic.diagnosis.sight import JobSight
 from paramedic.ingest.contract import Entity, Event, EventKind
 
 DIED_AT = 50.25
@@ -120,3 +128,94 @@ def test_the_process_of_a_gpu_is_told_of_without_its_rank() -> None:
     (verdict,) = of_the_job(told)
     assert verdict.summary.startswith("the process on GPU 3 of node-0002 has ended")
     assert verdict.detected_at == verdict.onset
+
+
+def xid(rank: int, at: float, code: int = 94) -> Event:
+    """94: an uncorrectable memory error that ends no more than the process that meets it."""
+    return replace(event(EventKind.XID, at, node_name(rank), xid=code), gpu=0)
+
+
+def test_a_card_that_told_its_error_has_failed_by_the_end_of_its_process() -> None:
+    over = event(EventKind.JOB_STATE, 70, state="finished")
+    fired, failed = of_the_job(xid(2, 45), ended(2, DIED_AT), over)
+    assert (fired.fault, fired.node) == (Fault.ECC_ERROR, node_name(2))
+    assert (failed.id, failed.status, failed.phase) == (fired.id, Status.UPDATED, Phase.FAILED)
+    assert failed.failed_at is not None
+    assert failed.failed_at.timestamp() == START + DIED_AT
+    assert failed.action == fired.action
+    assert failed.summary.endswith("the process of rank 2 on node-0002 has ended with exit code 1")
+    assert failed.evidence[-1].metric == "process_exit"
+
+
+def test_its_victims_are_counted_there_and_its_own_other_processes_are_none() -> None:
+    more = replace(ended(2, DIED_AT + 0.5), rank=9)
+    *_, told = of_the_job(xid(2, 45), ended(2, DIED_AT), more, ended(1, 60), ended(3, 61))
+    assert (told.fault, told.node) == (Fault.ECC_ERROR, node_name(2))
+    assert told.summary.endswith("ended after it on 2 other nodes")
+
+
+@pytest.mark.parametrize(
+    ("code", "at", "how"),
+    [(48, 45, {"signal": 9}), (94, -20, {"exit_code": 1})],
+    ids=["its own doing", "long before"],
+)
+def test_an_end_that_the_card_does_not_explain_is_a_verdict_of_its_own(
+    code: int, at: float, how: dict[str, int]
+) -> None:
+    card, end = firing(of_the_job(xid(2, at, code), ended(2, DIED_AT, **how)))
+    assert (card.fault, end.fault) == (Fault.ECC_ERROR, Fault.PROCESS_EXIT)
+
+
+def test_whose_card_told_an_error_just_before_is_why_another_process_ends() -> None:
+    fired, failed, *_ = of_the_job(xid(2, 45), ended(1, DIED_AT))
+    assert (failed.id, failed.node, failed.phase) == (fired.id, node_name(2), Phase.FAILED)
+
+
+@pytest.mark.parametrize(
+    ("at", "how"),
+    [(45, {"signal": 11}), (-20, {"exit_code": 1})],
+    ids=["its own doing", "long before"],
+)
+def test_another_process_that_ends_for_no_such_error_is_named(
+    at: float, how: dict[str, int]
+) -> None:
+    verdicts = of_the_job(xid(2, at), ended(1, DIED_AT, **how))
+    assert named(verdicts) == [node_name(2), node_name(1)]
+
+
+SEEN_AT = START + 56
+ACCUSED = Finding(
+    node_name(3), None, 0, Fault.UNKNOWN, Phase.SYMPTOM, Tier.PATTERN, 0.97,
+    moment(START), moment(START + 9), "its network card drops packets", (), (),
+)  # fmt: skip
+
+
+def of_freed_memory(gait: Gait, *findings: Finding) -> tuple[list[Verdict], list[Verdict]]:
+    """What is said of node 1, whose memory is seen free: just before clocks can tell, and then."""
+    around = Around(
+        Docket(JOB), GoingOn(Liveness(5), Motion(gait=gait)), JobSight(head=SEEN_AT), 10.0, 5, 1,
+        frozenset(),
+    )  # fmt: skip
+    for finding in findings:
+        around.docket.report(finding)
+    seen = replace(event(EventKind.PROCESS_EXIT, 50, node_name(1), seen_in="memory"), gpu=0)
+    downfall = Downfall()
+    said = [*downfall.hear(Ending(node_name(1), 0, seen), around)]
+    said += [one for second in range(5) for one in downfall.tick(SEEN_AT + second, around)]
+    return said, [*downfall.tick(SEEN_AT + 5, around)]
+
+
+def test_an_end_that_only_rows_show_is_told_when_clocks_can_tell_it_from_those_of_all() -> None:
+    before, (end,) = of_freed_memory(Gait.SPINS, ACCUSED)
+    assert before == []
+    assert (end.fault, end.node) == (Fault.PROCESS_EXIT, node_name(1))
+
+
+def test_when_all_have_left_by_then_whoever_was_accused_has_failed() -> None:
+    before, (failed,) = of_freed_memory(Gait.GONE, ACCUSED)
+    assert before == []
+    assert (failed.node, failed.phase) == (node_name(3), Phase.FAILED)
+
+
+def test_when_all_have_left_and_nobody_was_accused_the_job_is_over() -> None:
+    assert of_freed_memory(Gait.GONE) == ([], [])

@@ -108,7 +108,7 @@ def test_evidence_does_not_add_up_over_a_restart_in_the_same_generation() -> Non
 def test_a_survivor_that_stays_slow_is_open_until_it_is_well() -> None:
     first = Scene(seconds=48, slow={3: 2.0}, slow_from=SLOW_FROM).batches()
     second = Scene(
-        seconds=80, generation=1, nodes={SLOW: SPARE}, first_second=START + 47, slow={3: 2.0},
+        seconds=110, generation=1, nodes={SLOW: SPARE}, first_second=START + 47, slow={3: 2.0},
         slow_from=0, slow_until=20,
     ).batches()  # fmt: skip
     fired, resolved = diagnose(merged([*first, *second], replacement()))

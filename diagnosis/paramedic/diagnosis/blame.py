@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Phase, Severity
+from paramedic.diagnosis.exits import EXIT
 from paramedic.diagnosis.finding import OF_THE_MACHINE, Subject, Trouble, moment
+from paramedic.diagnosis.one_card import SAYS_NO_WHY, is_told
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -53,6 +55,33 @@ def suspect(docket: Docket, since: float) -> Case | None:
     return max(found, key=lambda one: (one[1].confidence, one[1].onset), default=None)
 
 
+def reported(docket: Docket, since: float) -> Case | None:
+    """Of whose card, or of which node, an error was told about then or shortly before."""
+    found = [
+        (subject, verdict)
+        for subject, verdict in docket.open.items()
+        if subject.trouble is Trouble.CARD
+        and any(
+            is_told(one) and abs(since - one.since.timestamp()) <= _ABOUT_THEN_SECONDS
+            for one in verdict.evidence
+        )
+    ]
+    return max(found, key=lambda one: (one[1].confidence, one[1].onset), default=None)
+
+
+def explained(docket: Docket, node: NodeName, since: float) -> Case | None:
+    """What is open about a machine, and is why a process of it ended then."""
+    found = [
+        (subject, verdict)
+        for subject, verdict in docket.open.items()
+        if subject.node == node
+        and subject.trouble in (Trouble.CARD, Trouble.DEPARTED)
+        and verdict.fault not in SAYS_NO_WHY
+        and (not _is_told_once(subject, verdict) or _is_about(verdict, since))
+    ]
+    return max(found, key=lambda one: (one[1].confidence, one[1].onset), default=None)
+
+
 def lay_standstill(
     docket: Docket, going_on: GoingOn, since: int, at: datetime, said: str
 ) -> Iterator[Verdict]:
@@ -66,7 +95,7 @@ def lay_standstill(
         return
     subject, verdict = case
     seconds = at.timestamp() - since
-    if subject.trouble is Trouble.GONE and seconds < _RECOVERY_SECONDS:
+    if _has_ended(subject, verdict) and seconds < _RECOVERY_SECONDS:
         return
     words = f"{verdict.summary}{_STANDS}{said}"
     yield docket.fail(subject, at, moment(since), words, throughput_ratio=0.0)
@@ -93,6 +122,11 @@ def end_with_going_on(
 
 def _is_somebody(verdict: Verdict) -> bool:
     return verdict.node is not None or bool(verdict.members)
+
+
+def _has_ended(subject: Subject, verdict: Verdict) -> bool:
+    """Whether it is a process that has ended, of whatever."""
+    return subject.trouble is Trouble.GONE or any(one.metric == EXIT for one in verdict.evidence)
 
 
 def _is_told_once(subject: Subject, verdict: Verdict) -> bool:

@@ -296,6 +296,7 @@ class JobDetector:
             state.going_on,
             state.sight,
             settings.heartbeat_timeout_seconds,
+            settings.clock_tolerance_seconds,
             state.slot_seconds,
             state.picture.departed,
         )

@@ -3,10 +3,11 @@
 A node, and the job as a whole, has at most one open verdict of each kind of trouble (a lost card
 has its own). The trouble of a living process gets worse under one id: a straggler that hangs is
 `updated`, and one that is out of reach is so again. The end of the process is hard evidence of
-another kind and a verdict of its own. What a card tells and how it works are one verdict where the
-one explains the other. Nodes that share what has failed have one verdict together,
-and none of their own beside it for the same trouble; who joins them later updates it. What is open
-on a node that has left the job, or of the job itself, is resolved when the job trains again.
+another kind and a verdict of its own, unless it is known why (`downfall`). What a card tells and
+how it works are one verdict where the one explains the other. Nodes that share what has failed have
+one verdict together, and none of their own beside it for the same trouble; who joins them later
+updates it. What is open on a node that has left the job, or of the job itself, is resolved when the
+job trains again.
 `detected_at` never goes back in a verdict's life, so whoever keeps the newest state by it keeps the
 one that was said last.
 """
@@ -151,13 +152,20 @@ class Docket:
         since: datetime,
         summary: str,
         throughput_ratio: float = math.nan,
+        evidence: Sequence[Evidence] = (),
     ) -> Verdict:
-        """What is open of this subject has brought the job down `since` then."""
+        """What is open of this subject has brought the job down `since` then, as this shows."""
         known = self._open[subject]
         changed = self.amend(subject, at, summary)
         severity = when_failed(changed, self._open, throughput_ratio)
         begun = since if known.phase is not Phase.FAILED else known.failed_at
-        changed = replace(changed, phase=Phase.FAILED, severity=severity, failed_at=begun)
+        changed = replace(
+            changed,
+            phase=Phase.FAILED,
+            severity=severity,
+            failed_at=begun,
+            evidence=(*changed.evidence, *evidence),
+        )
         self._open[subject] = changed
         return changed
 

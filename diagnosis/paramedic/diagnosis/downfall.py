@@ -3,9 +3,10 @@
 When one rank of a synchronous job ends, the collectives of all others fail: they end after it, in
 a second or when their watchdogs give up minutes later, and every end looks alike. So the order
 tells, and nothing else does. Clocks of nodes agree to a second: who ended alike within it cannot be
-put in order, and nobody is accused for that alone. A node that had failed, or was no longer heard
-of, before the first end is the cause of all of them. The job going on is what makes a later end
-another beginning.
+put in order, and nobody is accused for that alone; of what only rows show, even less can be told.
+Whose card has told an error just before, or is known to be ill when its process ends, has failed by
+that. A node that had failed, or was no longer heard of, before the first end is the cause of all of
+them. The job going on is what makes a later end another beginning.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.blame import causes, suspect
+from paramedic.diagnosis.blame import causes, explained, reported, suspect
 from paramedic.diagnosis.contract import Candidate, Evidence, Fault, Phase, Severity, Tier
+from paramedic.diagnosis.exits import EXIT
 from paramedic.diagnosis.finding import Finding, Subject, Trouble, moment
+from paramedic.diagnosis.motion import Gait
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from paramedic.diagnosis.blame import Case
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.docket import Docket
@@ -47,6 +52,7 @@ class Around:
     going_on: GoingOn
     sight: JobSight
     silence_timeout_seconds: float
+    clock_tolerance_seconds: int
     slot_seconds: int
     departed: frozenset[NodeName]
 
@@ -65,6 +71,16 @@ class Around:
             and before - timeout <= second <= before
             and node not in self.departed
         }
+
+    @property
+    def blur_seconds(self) -> float:
+        """By so much the rows of two nodes may be apart that tell of one moment."""
+        return float(max(self.clock_tolerance_seconds, self.slot_seconds))
+
+    @property
+    def all_have_left(self) -> bool:
+        """Whether the memory of most cards is free."""
+        return self.going_on.motion.gait is Gait.GONE
 
     def has_timed_out(self, since: int, now: int) -> bool:
         """Whether a node's silence is long enough to name it."""
@@ -85,6 +101,8 @@ class Downfall:
     """Whose verdict it is that the others' ends belong to; None: nobody's."""
     told: int = 0
     """How many victims were counted in it."""
+    heard_at: int = 0
+    """When the first end was heard of."""
     is_first_second_over: bool = False
 
     @property
@@ -105,11 +123,11 @@ class Downfall:
             self.forget()
         if ending.who in self.endings:
             return
+        self.heard_at = self.heard_at if self.endings else around.sight.head
         self.endings[ending.who] = ending
         failed = around.failed()
         if self._is_accused(ending, [verdict for _, verdict in failed]):
-            verdicts = around.docket.report(ending.finding())
-            yield from verdicts
+            yield from _told(ending, around)
             failed = failed or around.failed()
         if failed and not self.is_decided:
             self.is_decided, self.culprit = True, failed[0][0]
@@ -155,6 +173,9 @@ class Downfall:
         gone = {node: at for node, at in silent.items() if around.has_timed_out(at, now)}
         if silent and not gone:
             return
+        is_blurred = first.is_seen_in_rows and not gone
+        if is_blurred and now < self.heard_at + around.blur_seconds:
+            return
         self.is_decided = self.is_first_second_over = True
         if gone:
             latest = max(gone.values()) + _TOGETHER_SECONDS
@@ -163,9 +184,10 @@ class Downfall:
                     yield from around.docket.report(self._unreachable(node, since, now))
             failed = [subject for subject, _ in around.failed()]
             self.culprit = next(iter(failed), Subject(next(iter(gone)), Trouble.ALIVE))
+        elif is_blurred and around.all_have_left:
+            yield from self._blame(suspect(around.docket, first.at), now, around)
         elif not self._alike(first):
-            yield from around.docket.report(first.finding(moment(now)))
-            self.culprit = Subject(first.node, Trouble.GONE)
+            yield from self._blame_first(now, around)
         elif not first.is_clean:  # else all have done their work
             yield from self._blame_nobody_new(now, around)
 
@@ -175,15 +197,34 @@ class Downfall:
         ends = [one for one in self.endings.values() if one.at < latest and one.node != first.node]
         return {one.node for one in ends if one.manner == first.manner}
 
+    def _blame_first(self, now: int, around: Around) -> Iterator[Verdict]:
+        """It ended first, and is the culprit; or whose error was told just before.
+
+        A process that has lost its card may take its time to end, and others notice at once.
+        """
+        first = self._first()
+        case = None if first.is_its_own else reported(around.docket, first.at)
+        if case is not None and case[0].node != first.node:
+            yield from self._blame(case, now, around)
+            return
+        yield from _told(first, around, moment(now))
+        case = _explained(first, around)
+        self.culprit = Subject(first.node, Trouble.GONE) if case is None else case[0]
+
     def _blame_nobody_new(self, now: int, around: Around) -> Iterator[Verdict]:
         """Nobody was first: who is under accusation has failed; else it is the job's trouble."""
-        first = self._first()
-        suspected = suspect(around.docket, first.at)
+        suspected = suspect(around.docket, self._first().at)
         if suspected is None:
             yield from around.docket.report(self._of_the_job(now))
+        else:
+            yield from self._blame(suspected, now, around)
+
+    def _blame(self, case: Case | None, now: int, around: Around) -> Iterator[Verdict]:
+        """Who was accused before has failed, as the job has ended."""
+        if case is None:
             return
-        self.culprit, known = suspected
-        ended, since = f"{known.summary}; the job has ended since", first.event.timestamp
+        self.culprit, known = case
+        ended, since = f"{known.summary}; the job has ended since", self._first().event.timestamp
         yield around.docket.fail(self.culprit, moment(now), since, ended)
 
     def _take_back(self, now: int, around: Around) -> Iterator[Verdict]:
@@ -253,6 +294,26 @@ class Downfall:
             evidence=(first.evidence(),),
             severity=Severity.P0,
         )
+
+
+def _explained(ending: Ending, around: Around) -> Case | None:
+    """What is open about its machine, and is why it ended; nothing of what it did itself."""
+    return None if ending.is_its_own else explained(around.docket, ending.node, ending.at)
+
+
+def _told(ending: Ending, around: Around, at: datetime | None = None) -> Iterator[Verdict]:
+    """Its end is a verdict of its own, unless it is known why: then that has failed by it."""
+    case = _explained(ending, around)
+    if case is None:
+        yield from around.docket.report(ending.finding(at))
+        return
+    subject, known = case
+    if known.phase is Phase.FAILED and any(one.metric == EXIT for one in known.evidence):
+        return
+    since = ending.event.timestamp
+    said = f"{known.summary}; {ending.name} has ended{ending.words()}"
+    evidence = (ending.evidence(),)
+    yield around.docket.fail(subject, at or since, since, said, evidence=evidence)
 
 
 _VICTIMS = "; its victims are the processes that ended after it on "

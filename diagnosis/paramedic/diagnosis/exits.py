@@ -24,6 +24,8 @@ _CRASHES = frozenset({4, 5, 7, 8, 9, 11, 31})
 """Signals that a process gets for what it does itself, or from the system for the memory it takes.
 Nobody ends so because a collective has failed: that raises an error or aborts, and launchers ask
 first."""
+EXIT = "process_exit"
+"""The end of a process, as evidence."""
 _CONFIDENCE = {True: 1.0, False: 0.97}
 """Of who speaks for itself; of whoever ended first, as others may when a collective fails."""
 
@@ -68,6 +70,11 @@ class Ending:
         return self.signal is None and self.event.details.get("exit_code") == 0
 
     @property
+    def is_seen_in_rows(self) -> bool:
+        """Whether nobody told of it, and it shows in what the card tells."""
+        return "seen_in" in self.event.details
+
+    @property
     def is_its_own(self) -> bool:
         """Whether it cannot have ended for what another rank did; our launcher ends no victims."""
         return self.signal in _CRASHES or self.event.details.get("ended_by") == "launcher"
@@ -93,7 +100,7 @@ class Ending:
         """The end as evidence, with its exit code or the number of its signal."""
         told = (self.event.details.get(field) for field in ("exit_code", "signal"))
         code = next((float(one) for one in told if isinstance(one, int | float)), None)
-        return Evidence("process_exit", code, None, 0.0, self.event.timestamp)
+        return Evidence(EXIT, code, None, 0.0, self.event.timestamp)
 
     @property
     def name(self) -> str:
@@ -105,7 +112,7 @@ class Ending:
     def words(self) -> str:
         """How it ended; empty where nobody told."""
         details = self.event.details
-        if "seen_in" in details:
+        if self.is_seen_in_rows:
             return ", as the memory of its card is free"
         if details.get("signal") is not None:
             return f" by signal {details['signal']}"

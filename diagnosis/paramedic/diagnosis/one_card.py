@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _AND = "; and "
 """Between the two parts of the words."""
-_SAYS_NO_WHY = (Fault.UNKNOWN, Fault.STRAGGLER)
+SAYS_NO_WHY = (Fault.UNKNOWN, Fault.STRAGGLER)
+"""Names of what a machine does, and not of what is wrong with it."""
 _OF_PROGRAMS = Fault.CUDA_EXECUTION_ERROR
 """Told by healthy cards too: no reason to work differently unless that is what is seen."""
 _PHASES = (Phase.SYMPTOM, Phase.DEGRADED, Phase.FAILED)
@@ -57,7 +58,7 @@ def _is_one(pattern: Verdict | Finding, card: Verdict | Finding) -> bool:
     """Whether what is told of a card is why it, or its node, works differently."""
     is_here = None in (pattern.gpu, card.gpu) or pattern.gpu == card.gpu
     is_gone = card.fault is Fault.GPU_CARD_DROP and pattern.gpu is not None
-    explains = pattern.fault in _SAYS_NO_WHY and card.fault is not _OF_PROGRAMS
+    explains = pattern.fault in SAYS_NO_WHY and card.fault is not _OF_PROGRAMS
     return is_here and (pattern.fault is card.fault or is_gone or explains)
 
 
@@ -112,7 +113,7 @@ def without_departure(known: Verdict, at: datetime, reason: str) -> Verdict:
         phase=Phase.SYMPTOM if known.phase is Phase.DEGRADED else known.phase,
         detected_at=max(known.detected_at, at),
         summary=f"{told}; {reason}",
-        evidence=tuple(one for one in known.evidence if _is_told(one)),
+        evidence=tuple(one for one in known.evidence if is_told(one)),
     )
 
 
@@ -143,11 +144,11 @@ def _both(known: Verdict, finding: Finding, evidence: tuple[Evidence, ...]) -> V
 
 
 def _pattern_part(known: Verdict) -> tuple[str, tuple[Evidence, ...]]:
-    evidence = tuple(one for one in known.evidence if not _is_told(one))
+    evidence = tuple(one for one in known.evidence if not is_told(one))
     return known.summary.partition(_AND)[0], evidence
 
 
-def _is_told(evidence: Evidence) -> bool:
+def is_told(evidence: Evidence) -> bool:
     """Whether it is a code, a state or a count, which nobody compares with the peers'."""
     return evidence.peers is None and not evidence.deviation
 
