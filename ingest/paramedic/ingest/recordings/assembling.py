@@ -8,6 +8,7 @@ Which rows are read together makes no difference to what comes out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,27 +75,24 @@ class Assembler:
         for turn, group in enumerate(ready.tolist()):
             yield self._batch(groups, group, turn, sorted_rows)
 
-    def _sort(
-        self, entity: Entity, turns: NDArray[np.intp], groups: int
-    ) -> tuple[Rows, NDArray[np.intp]]:
-        """The rows whose groups have a turn, group after group, and where each group begins.
+    def _sort(self, entity: Entity, turns: NDArray[np.intp], groups: int) -> _Sorted:
+        """The rows whose groups have a turn, group after group.
 
         All other rows go on being held.
         """
         rows = self._held[entity]
         self._held[entity] = rows.taken(np.flatnonzero(turns < 0))
-        order = np.lexsort((rows.positions, rows.arrivals, rows.indices, rows.nodes, turns))
-        order = order[turns[order] >= 0]
-        rows, turns = self._without_repeats(rows.taken(order), turns[order])
-        return rows, np.searchsorted(turns, np.arange(groups + 1))
+        order, has_repeats = _order(rows, turns)
+        rows, turns = rows.taken(order), turns[order]
+        if has_repeats:
+            rows, turns = self._without_repeats(rows, turns)
+        return _Sorted.of(rows, turns, groups)
 
     def _without_repeats(
         self, rows: Rows, turns: NDArray[np.intp]
     ) -> tuple[Rows, NDArray[np.intp]]:
         """Of rows that speak of the same, the last one; what only an earlier one says stays."""
         same = (np.diff(turns) == 0) & (np.diff(rows.nodes) == 0) & (np.diff(rows.indices) == 0)
-        if not same.any():
-            return rows, turns
         for at in np.flatnonzero(same).tolist():
             before, after = rows.values[:, at], rows.values[:, at + 1]
             self.repeated += bool((~np.isnan(before) & ~np.isnan(after)).any())
@@ -107,12 +105,12 @@ class Assembler:
         groups: _Groups,
         group: int,
         turn: int,
-        sorted_rows: Mapping[Entity, tuple[Rows, NDArray[np.intp]]],
+        sorted_rows: Mapping[Entity, _Sorted],
     ) -> Moment:
         tables = (
-            self._table(entity, rows, slice(begins[turn], begins[turn + 1]))
-            for entity, (rows, begins) in sorted_rows.items()
-            if begins[turn] < begins[turn + 1]
+            self._table(entity, rows, turn)
+            for entity, rows in sorted_rows.items()
+            if rows.begins[turn] < rows.begins[turn + 1]
         )
         batch = TelemetryBatch(
             self._job,
@@ -122,15 +120,15 @@ class Assembler:
         )
         return Moment(int(groups.arrivals[group]), batch)
 
-    def _table(self, entity: Entity, rows: Rows, part: slice) -> Table:
-        values = rows.values[:, part]
-        observed = np.flatnonzero((~np.isnan(values)).any(axis=1))
+    def _table(self, entity: Entity, told: _Sorted, turn: int) -> Table:
+        rows, part = told.rows, slice(told.begins[turn], told.begins[turn + 1])
+        values, observed = rows.values[:, part], told.observed[:, turn]
         nodes, indices = self._layout(entity, rows.nodes[part], rows.indices[part])
         places = self._places[entity]
-        if observed.size < len(places):
-            names = self._metrics[entity]
-            places = {names[at]: place for place, at in enumerate(observed.tolist())}
-            values = values[observed]
+        if np.count_nonzero(observed) < len(places):
+            there, names = np.flatnonzero(observed), self._metrics[entity]
+            places = {names[at]: place for place, at in enumerate(there.tolist())}
+            values = values[there]
         return Table(entity, nodes, indices, BlockColumns(places, values))
 
     def _layout(self, entity: Entity, nodes: Whole, indices: Whole) -> _Layout:
@@ -146,6 +144,38 @@ class Assembler:
         return known
 
 
+class _Sorted(NamedTuple):
+    """Rows of an entity, group after group."""
+
+    rows: Rows
+    begins: NDArray[np.intp]
+    """Where each group begins, and the last ends."""
+    observed: NDArray[np.bool_]
+    """(metric, group): whether anything is told of the metric."""
+
+    @classmethod
+    def of(cls, rows: Rows, turns: NDArray[np.intp], groups: int) -> _Sorted:
+        begins = np.searchsorted(turns, np.arange(groups + 1))
+        observed = np.zeros((len(rows.values), groups), np.bool_)
+        some = np.flatnonzero(np.diff(begins))
+        if some.size:
+            observed[:, some] = np.logical_or.reduceat(~np.isnan(rows.values), begins[some], axis=1)
+        return cls(rows, begins, observed)
+
+
+def _order(rows: Rows, turns: NDArray[np.intp]) -> tuple[NDArray[np.intp], bool]:
+    """The rows that have a turn, by turn and machine, what came last of each at last; and whether
+    anything is told of a machine more than once in a turn."""
+    nodes, indices = (int(one.max(initial=0)) + 1 for one in (rows.nodes, rows.indices))
+    keys = (turns * nodes + rows.nodes) * indices + rows.indices
+    order = np.argsort(keys, kind="stable")
+    order = order[np.searchsorted(turns[order], 0) :]
+    if not (np.diff(keys[order]) == 0).any():
+        return order, False
+    order = np.lexsort((rows.positions, rows.arrivals, rows.indices, rows.nodes, turns))
+    return order[np.searchsorted(turns[order], 0) :], True
+
+
 class _Groups:
     """Rows of all entities, divided into batches."""
 
@@ -153,7 +183,11 @@ class _Groups:
         seconds = np.concatenate([part.seconds for part in parts])
         generations = np.concatenate([part.generations for part in parts])
         arrivals = np.concatenate([part.arrivals for part in parts])
-        order = np.lexsort((arrivals, generations, seconds))
+        # By second, generation and arrival; mostly rows come so, and then this is quicker than
+        # np.lexsort.
+        order = np.argsort(arrivals, kind="stable")
+        for one in (generations, seconds):
+            order = order[np.argsort(one[order], kind="stable")]
         seconds, generations, arrivals = seconds[order], generations[order], arrivals[order]
         begins = _begins(seconds, generations, arrivals)
         self.seconds: Whole = seconds[begins]

@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 @contextmanager
 def reading(path: Path) -> Iterator[pq.ParquetFile]:
     """The file, every page checked. Raises OSError or pyarrow's errors."""
+    # pyarrow's own choice asks for huge pages, which takes long where memory is in pieces.
+    pa.set_memory_pool(pa.system_memory_pool())
     with _source(path) as source, pq.ParquetFile(source, page_checksum_verification=True) as file:
         yield file
 

@@ -68,12 +68,11 @@ def keys_of(table: pa.Table, entity: Entity, path: Path, first_row: int) -> Keys
 def values_of(table: pa.Table, metrics: tuple[str, ...], entity: Entity) -> NDArray[Any]:
     """The metrics as (metric, row); NaN where nothing was observed, also in whole columns."""
     kind = np.float64 if entity is Entity.RANK else np.float32
-    values = np.full((len(metrics), table.num_rows), np.nan, kind)
+    values = np.empty((len(metrics), table.num_rows), kind)
     present = set(table.column_names)
     with np.errstate(over="ignore"):  # what is too large for the precision is infinite
         for at, metric in enumerate(metrics):
-            if metric in present:
-                values[at] = _numbers(table.column(metric))
+            values[at] = _numbers(table.column(metric)) if metric in present else np.nan
     return values
 
 
