@@ -20,6 +20,7 @@ from paramedic.ingest.contract import (
     format_time,
     named,
     parse_time,
+    why_not,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ID_LENGTH = 26
-_SHOWN = 240
 """Characters of what is wrong that an error repeats."""
 
 
@@ -245,8 +245,8 @@ class Verdict:
         try:
             return cls.from_dict(json.loads(payload))
         except UNREADABLE as error:
-            why = f"{type(error).__name__}: {error}"  # its repr may hold the whole payload
-            raise VerdictFormatError(f"not a verdict: {payload[:120]!r}: {why[:_SHOWN]}") from error
+            why = why_not(error)
+            raise VerdictFormatError(f"not a verdict: {payload[:120]!r}: {why}") from error
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Verdict:

@@ -233,8 +233,7 @@ class Event:
                 **common,
             )
         except UNREADABLE as error:
-            why = f"{type(error).__name__}: {error}"  # its repr may hold the whole payload
-            raise ContractError(f"not an event: {payload[:120]!r}: {why[:240]}") from error
+            raise ContractError(f"not an event: {payload[:120]!r}: {why_not(error)}") from error
 
 
 _EVENT_FIELDS: Mapping[str, type] = {"node": str, "gpu": int, "rank": int, "generation": int}
@@ -245,6 +244,20 @@ UNREADABLE = (
 )  # fmt: skip
 """What reading a record from somebody's JSON may raise."""
 _DETAIL = (str, int, float, bool, type(None))
+_SHOWN_CHARACTERS = 240
+
+
+def why_not(error: Exception) -> str:
+    """Why a record cannot be read, in words, of what reading it has raised.
+
+    Of a key that is missing Python says no more than its name; a repr may hold the whole record.
+
+    >>> why_not(KeyError("job")), why_not(ValueError("gpu is -1"))
+    ("'job' is missing", 'ValueError: gpu is -1')
+    """
+    if isinstance(error, KeyError) and error.args:
+        return f"{str(error.args[0])[:_SHOWN_CHARACTERS]!r} is missing"
+    return f"{type(error).__name__}: {error}"[:_SHOWN_CHARACTERS]
 
 
 def _take(fields: dict[str, Any], name: str, kind: type) -> Any:
@@ -368,7 +381,7 @@ class DeadLetter:
                 payload_bytes=fields["payload_bytes"],
             )
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise ContractError(f"not a dead letter: {line[:120]!r}: {error!r}") from error
+            raise ContractError(f"not a dead letter: {line[:120]!r}: {why_not(error)}") from error
 
 
 class IngestError(Exception):

@@ -19,6 +19,8 @@ from paramedic.api.wiring.errors import InputError
 from paramedic.api.wiring.explain_verdicts import life_in_file, verdict_at
 
 ID = a_verdict().id
+NO_NAME = "n" * 300
+"""Nobody may look at a file of that name, not even who may read everything."""
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,8 @@ ID = a_verdict().id
         ([ID, "--verdicts", "v", "--url", "http://h"], "not allowed with"),
         ([ID, "--recording", "nowhere"], "no such folder"),
         (["node-1", "--recording", "nowhere"], "no such folder"),
+        (["node-1", "--recording", NO_NAME], f"{NO_NAME}/ring cannot be looked at: File name too"),
+        (["--flight-recorder", NO_NAME], f"{NO_NAME} cannot be looked at: File name too long"),
         ([ID, "--verdicts", "nowhere.jsonl"], "cannot be read (No such file"),
         ([ID, "--url", "pigeon://h"], "--url pigeon://h: give an address such as"),
         ([ID, "--url", "http://127.0.0.1:99999"], "is the API there?"),
@@ -64,7 +68,9 @@ def test_a_file_gives_every_state_of_a_verdict_and_says_where_it_is_none(tmp_pat
     path.write_bytes(b"\n\n".join([*states, a_verdict(id="X" * 26).to_json()]))
     assert [one.summary for one in life_in_file(path, ID)] == ["one", "two"]
     path.write_bytes(path.read_bytes() + b"\n{}")
-    with pytest.raises(InputError, match=r"v\.jsonl, line 6: not a verdict"):
+    with pytest.raises(
+        InputError, match=r"v\.jsonl, line 6: not a verdict: b'{}': 'id' is missing$"
+    ):
         life_in_file(path, ID)
     path.write_text("")
     with pytest.raises(InputError, match=r"no verdict .*; there is none"):

@@ -50,6 +50,8 @@ def told(arguments: list[str], folder: Path) -> tuple[int, str, str]:
         (["--record", "x", "--already-running", "-1"], "--already-running -1"),
         (["--record", "x", "--fault", "tensor_loss"], "--fault-node"),
         (["--record", "x", "--fault", "gremlins", "--fault-node", "node-0001"], "known are"),
+        (["--record", "x", "--fault", "gremlins"], "--fault 'gremlins': there is none; known are"),
+        (["--serve", "--fault", "gremlins"], "straggler, network_group"),
         (["--record", "x", *TINY, *HURT[:4], "--fault-gpu", "9"], "GPUs are 0 to 1"),
         (["--record", "x", "--nodes", "0"], "nodes = 0"),
         (["--record", "x", "--nodes", "3", "--stages", "2"], "must divide"),

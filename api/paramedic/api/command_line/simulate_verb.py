@@ -183,6 +183,10 @@ def _check_fault(flags: Namespace) -> None:
     if flags.fault is None:
         _refuse(flags, _OF_A_FAULT, "with --fault")
         return
+    from paramedic.ingest.synthetic.faults.catalogue import FAULTS
+
+    if flags.fault not in FAULTS:
+        raise UsageError(f"--fault {flags.fault!r}: there is none; known are {', '.join(FAULTS)}")
     if flags.fault_node is None:
         raise UsageError("--fault needs --fault-node, such as node-0007")
     seen = _seen_seconds(flags)

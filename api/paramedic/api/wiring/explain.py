@@ -78,7 +78,7 @@ def explain_verdict(
         require_place(request.figure)
     life = _given(request)
     if request.recording is None:
-        return _show(Explanation(life), request, stdout, stderr)
+        return _show(Explanation(life), request, stdout)
     with telemetry_of(request.recording, _excerpt(life, request), stderr) as recording:
         found = _looked_for(recording, settings, stderr, apart_from(life, request.subject))
         own = life or found.life(request.subject)
@@ -91,7 +91,7 @@ def explain_verdict(
             say(stderr, "a replay does not give this verdict: what else was considered is unknown")
         if request.figure is not None:
             draw_figure(request.figure, own[-1], recording, stderr)
-    return _show(Explanation(own, found.considered or ()), request, stdout, stderr)
+    return _show(Explanation(own, found.considered or ()), request, stdout)
 
 
 def draw_verdict(request: ExplainRequest, stderr: TextIO) -> int:
@@ -130,8 +130,7 @@ def explain_node(
         }
         tell(stdout, json.dumps(fields) + "\n")
     else:
-        lines = lines_of_node(node, at, still_open, standings, holds)
-        tell_lines(stderr, lines)
+        tell_lines(stdout, lines_of_node(node, at, still_open, standings, holds))
     return 0
 
 
@@ -204,9 +203,9 @@ def _until(at: datetime, moments: Iterable[Moment]) -> Iterator[Moment]:
         yield moment
 
 
-def _show(explanation: Explanation, request: ExplainRequest, stdout: TextIO, stderr: TextIO) -> int:
+def _show(explanation: Explanation, request: ExplainRequest, stdout: TextIO) -> int:
     if request.as_json:
         tell(stdout, json.dumps(explanation.to_dict()) + "\n")
     else:
-        tell_lines(stderr, lines_of_verdict(explanation))
+        tell_lines(stdout, lines_of_verdict(explanation))
     return 0

@@ -14,6 +14,7 @@ from paramedic.api.wiring.replay import opened
 from paramedic.ingest.contract import JobName
 from paramedic.ingest.recordings.cutting import Stretch, cut
 from paramedic.ingest.recordings.description import JOB_FILE
+from paramedic.ingest.recordings.looking import looking
 from paramedic.ingest.recordings.reading import Recording
 from paramedic.ingest.recordings.ring import segments
 
@@ -50,15 +51,23 @@ def telemetry_of(folder: Path, excerpt: Excerpt, stderr: TextIO) -> Iterator[Rec
 
     Raises RecordingError.
     """
-    ring = folder / _RING if (folder / _RING).is_dir() else folder
-    if (folder / JOB_FILE).exists() or not segments(ring):
+    with looking():
+        ring = _ring_of(folder)
+        stretch = None if ring is None else excerpt.around(ring)
+    if ring is None or stretch is None:
         yield opened(folder, stderr)
         return
     with TemporaryDirectory(prefix="paramedic-explain-") as place:
         job = None if excerpt.job is None else JobName(excerpt.job)
         target = Path(place) / "cut"
-        cut(ring, target, excerpt.around(ring), job)
+        cut(ring, target, stretch, job)
         yield opened(target, stderr)
+
+
+def _ring_of(folder: Path) -> Path | None:
+    """The ring that is meant; None for a recording, or what is neither."""
+    ring = folder / _RING if (folder / _RING).is_dir() else folder
+    return None if (folder / JOB_FILE).exists() or not segments(ring) else ring
 
 
 def _begin(segment: Path) -> datetime:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from paramedic.api.wiring.errors import PreflightError, RunRecordError
 from paramedic.api.wiring.writable import make_writable
+from paramedic.ingest.contract import why_not
 from paramedic.ingest.drafts import write_text
 
 RECORD_FILE = "run.json"
@@ -47,7 +48,7 @@ class RunRecord:
             known = {name: fields[name] for name in cls.__dataclass_fields__}
             return cls(**{**known, "command": tuple(known["command"])})
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise RunRecordError(f"{path}: not the record of a run: {error!r}") from error
+            raise RunRecordError(f"{path}: not the record of a run: {why_not(error)}") from error
 
     def write(self, run_folder: Path) -> None:
         """Put the record in place at once, so that nobody ever reads half of it."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from paramedic.diagnosis.benchmark.episodes import Facts
 from paramedic.diagnosis.benchmark.errors import ResultsError
 from paramedic.diagnosis.benchmark.results import Result
+from paramedic.ingest.contract import why_not
 from paramedic.ingest.drafts import reason_of, remedy_for, write_text
 from paramedic.ingest.folder_lock import LOCK_FILE
 from paramedic.ingest.some_names import some_names
@@ -136,8 +137,8 @@ class ResultsLedger:
                 yield parse(json.loads(line))
             except _UNREADABLE as error:
                 raise ResultsError(
-                    f"{file}, line {number} is none of this benchmark's: {error!r}: remove the "
-                    f"line, and its episode is examined again"
+                    f"{file}, line {number} is none of this benchmark's: {why_not(error)}: remove"
+                    " the line, and its episode is examined again"
                 ) from error
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from paramedic.diagnosis.family.errors import CoefficientsError
 from paramedic.diagnosis.family.reading import shipped_knowledge
+from paramedic.ingest.contract import why_not
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +64,9 @@ def read_coefficients(text: str, origin: str, knowledge: Knowledge) -> Coefficie
             knowledge=str(fields["knowledge"]),
         )
     except (ValueError, KeyError, TypeError) as error:
-        raise CoefficientsError(f"coefficients: {origin} cannot be read: {error!r}") from error
+        raise CoefficientsError(
+            f"coefficients: {origin} cannot be read: {why_not(error)}"
+        ) from error
     families, symptoms = len(knowledge.families), len(knowledge.symptoms)
     shape = (families, families + symptoms)
     if read.knowledge != knowledge.digest or read.of_inputs.shape != shape:

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from paramedic.diagnosis.flight_recorder.errors import DumpFormatError, DumpsAbsentError
+from paramedic.ingest.contract import why_not
+from paramedic.ingest.drafts import reason_of
 
 _FILE = re.compile(r"(?:.*rank_?|.*trace_)(\d+)(?:\.json)?")
 _PICKLE = b"\x80"
@@ -49,9 +51,7 @@ class RankDump:
 
 def read_dumps(folder: Path) -> tuple[RankDump, ...]:
     """The dumps of all ranks, in their order. Raises FlightRecorderError."""
-    if not folder.is_dir():
-        raise DumpsAbsentError(f"{folder} is no folder: name the one with the dumps of all ranks")
-    found = [(_FILE.fullmatch(path.name), path) for path in sorted(folder.iterdir())]
+    found = [(_FILE.fullmatch(path.name), path) for path in _files(folder)]
     dumps = [_dump(int(match[1]), path) for match, path in found if match is not None]
     if not dumps:
         raise DumpsAbsentError(
@@ -59,6 +59,17 @@ def read_dumps(folder: Path) -> tuple[RankDump, ...]:
             " at the end of its name"
         )
     return tuple(sorted(dumps, key=lambda one: one.rank))
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        if folder.is_dir():
+            return sorted(folder.iterdir())
+    except OSError as error:
+        raise DumpsAbsentError(
+            f"{folder} cannot be looked at: {reason_of(error)}: see that you may read it"
+        ) from error
+    raise DumpsAbsentError(f"{folder} is no folder: name the one with the dumps of all ranks")
 
 
 class _PlainData(pickle.Unpickler):
@@ -83,7 +94,7 @@ def _dump(rank: int, path: Path) -> RankDump:
             max((one.get("time_created_ns") or 0 for one in entries), default=0) / 1e9,
         )
     except _BROKEN as error:
-        raise DumpFormatError(f"{path} is no flight-recorder dump: {error!r}") from error
+        raise DumpFormatError(f"{path} is no flight-recorder dump: {why_not(error)}") from error
 
 
 def _fields(content: bytes) -> dict[str, Any]:

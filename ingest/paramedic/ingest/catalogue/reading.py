@@ -17,7 +17,7 @@ from paramedic.ingest.catalogue.metric import (
     Over,
     Ratio,
 )
-from paramedic.ingest.contract import Entity
+from paramedic.ingest.contract import Entity, why_not
 
 IGNORED = "ignored"
 _METRIC_KEYS = frozenset(
@@ -72,7 +72,7 @@ def _metric(name: str, table: Mapping[str, Any]) -> Metric:
             total=table.get("total", f"{name.removesuffix('_per_second')}_total"),
         )
     except _UNREADABLE as error:
-        raise CatalogueError(f"metric catalogue: [{name}]: {error!r}") from error
+        raise CatalogueError(f"metric catalogue: [{name}]: {why_not(error)}") from error
 
 
 def _names_of(metric: Metric, table: Mapping[str, Any], rank: int) -> Iterator[Exported]:
@@ -111,7 +111,7 @@ def _exported(
             rank=rank,
         )
     except (*_UNREADABLE, re.error) as error:
-        raise CatalogueError(f"metric catalogue: [{metric.id}] {name}: {error!r}") from error
+        raise CatalogueError(f"metric catalogue: [{metric.id}] {name}: {why_not(error)}") from error
 
 
 def _patterns(texts: Mapping[str, str]) -> dict[str, re.Pattern[str]]:

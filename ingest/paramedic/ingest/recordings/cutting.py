@@ -19,6 +19,7 @@ from paramedic.ingest.recordings.events_reading import HeardEvent, read_events
 from paramedic.ingest.recordings.inspection import DAMAGED
 from paramedic.ingest.recordings.joining import join
 from paramedic.ingest.recordings.layout import TIMESTAMP, files_of, whole_file
+from paramedic.ingest.recordings.looking import looking
 from paramedic.ingest.recordings.moment import MICROSECONDS
 from paramedic.ingest.recordings.parquet_files import metadata_of
 from paramedic.ingest.recordings.ring import segments
@@ -74,9 +75,10 @@ def cut(source: Path, target: Path, stretch: Stretch, job: JobName | None) -> Cu
 
 def _folders_of(source: Path, job: JobName | None) -> list[Path]:
     """The recordings of one job, oldest first."""
-    is_recording = (source / JOB_FILE).exists()
-    everything = [source] if is_recording else segments(source)
-    found = [folder for folder in everything if (folder / JOB_FILE).exists()]
+    with looking():
+        is_recording = (source / JOB_FILE).exists()
+        everything = [source] if is_recording else segments(source)
+        found = [folder for folder in everything if (folder / JOB_FILE).exists()]
     jobs = {folder: read_description(folder).job for folder in found}
     names = sorted(set(jobs.values()))
     if job is None and len(names) > 1:

@@ -20,6 +20,7 @@ from paramedic.ingest.recordings.description import (
     RankRoles,
 )
 from paramedic.ingest.recordings.errors import RecordingFormatError
+from paramedic.ingest.recordings.looking import looking
 
 _Object = JsonObject[RecordingFormatError]
 
@@ -45,12 +46,15 @@ def read_description(folder: Path) -> JobDescription:
 
 
 def _load(path: Path) -> object:
-    if not path.parent.is_dir():
+    with looking():
+        is_there = path.parent.is_dir()
+    if not is_there:
         raise RecordingFormatError(f"{path.parent}: no such folder: name the folder of a recording")
     try:
         return read_json(path, RecordingFormatError)
     except FileNotFoundError as error:
-        is_ring = any(path.parent.glob(f"*/*/{JOB_FILE}"))
+        with looking():
+            is_ring = any(path.parent.glob(f"*/*/{JOB_FILE}"))
         remedy = ": it is a ring; cut a recording out of it with capture --cut" if is_ring else ""
         raise RecordingFormatError(
             f"{path.parent} is no recording: it holds no {JOB_FILE}{remedy}"
