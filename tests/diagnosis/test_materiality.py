@@ -71,6 +71,18 @@ def test_where_samples_are_seconds_apart_a_difference_has_to_be_one_lately_too(
     assert is_material(seen, since) is matters
 
 
+@pytest.mark.parametrize(("at_work", "matters"), [(1.0, False), (0.9, True)])
+def test_of_clocks_those_at_work_are_compared_too_since_who_waits_clocks_up(
+    at_work: float, *, matters: bool
+) -> None:
+    values = np.full((len(ROWS), 1, 20), 1.1e9, np.float32)
+    values[1:, 0, ::2] = 1.3e9
+    values[0] *= at_work
+    clock = "gpu_sm_clock_hertz"
+    seen = Window(JOB, 0, Entity.GPU, 0, ROWS, (clock,), values, np.ones(values.shape, np.bool_))
+    assert is_material(seen, departure(clock)) is matters
+
+
 def test_errors_matter_as_they_are() -> None:
     assert is_material(window(0.99), departure(METRICS[0], METRICS[2]))
     assert is_material(window(0.99), departure())

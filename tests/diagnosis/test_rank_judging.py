@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from diagnosis.playing import Fact, arrival, diagnose, firing, merged
 from diagnosis.synthetic import JOB, START, Scene, job_state, node_name, without_rows
 from paramedic.diagnosis.contract import Fault, Status, Verdict
+from paramedic.diagnosis.cost import BORNE_SECONDS
 from paramedic.diagnosis.detector import DetectorConfig
+from paramedic.diagnosis.excuses import Excuse
 from paramedic.ingest.contract import Entity, Table, TelemetryBatch
 from paramedic.ingest.windows.configuration import WindowConfig
 
@@ -96,3 +98,40 @@ def test_a_slow_rank_has_the_name_of_what_its_card_shows_until_it_is_well() -> N
         one.metric for one in fired.evidence
     }
     assert (resolved.id, resolved.status) == (fired.id, Status.RESOLVED)
+
+
+def busy_host(scene: Scene, batch: TelemetryBatch) -> TelemetryBatch:
+    """The batch with idle cards, and a host that is busy with something else while its rank is
+    slow."""
+    second, nodes = batch.second - START, tuple(map(scene.node, range(scene.ranks)))
+    power = tuple(400.0 + (7 * rank + 3 * second) % 5 for rank in range(scene.ranks))
+    cards = Table(Entity.GPU, nodes, (0,) * scene.ranks, {"gpu_power_watts": power})
+    is_busy = scene.slow_from <= second < scene.slow_until
+    used = tuple(
+        0.1 + 0.001 * ((5 * rank + 2 * second) % 7) + 0.5 * (is_busy and rank in scene.slow)
+        for rank in range(scene.ranks)
+    )
+    hosts, ranks = batch.tables
+    columns = {**hosts.columns, "cpu_utilization_ratio": used}
+    return replace(batch, tables=(replace(hosts, columns=columns), ranks, cards))
+
+
+@pytest.mark.parametrize(("slowdown", "is_told"), [(1.35, False), (3.0, True)])
+def test_what_a_busy_host_takes_from_its_rank_is_borne_while_little_is_lost(
+    slowdown: float, *, is_told: bool
+) -> None:
+    slow = {2: slowdown}
+    scene = Scene(ranks=8, slow=slow, slow_from=60, slow_until=85, seconds=150, noise=0.03)
+    verdicts = firing(diagnose([busy_host(scene, batch) for batch in scene.batches()]))
+    assert [one.fault for one in verdicts if one.rank is not None] == (
+        [Fault.HOST_CONTENTION] * is_told
+    )
+
+
+def test_who_asks_is_told_that_a_busy_host_is_borne() -> None:
+    scene = Scene(ranks=8, slow={2: 1.35}, slow_from=60, seconds=82, noise=0.03)
+    detector = DetectorConfig().build(JOB)
+    for fact in [busy_host(scene, batch) for batch in scene.batches()]:
+        detector.accept(fact, fact.second + 1.0)
+    holds = [hold for one in detector.standing(node_name(2)) for hold in one.holds]
+    assert [hold.needed for hold in holds if hold.why == Excuse.BUSY] == [BORNE_SECONDS]

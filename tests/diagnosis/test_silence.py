@@ -28,7 +28,7 @@ from paramedic.diagnosis.contract import (
 )
 from paramedic.diagnosis.detector import DetectorConfig
 from paramedic.diagnosis.settings import SilenceSettings
-from paramedic.ingest.contract import Entity, EventKind, TelemetryBatch
+from paramedic.ingest.contract import Entity, EventKind, Table, TelemetryBatch
 
 pytestmark = pytest.mark.long
 
@@ -75,6 +75,26 @@ def test_a_process_without_cpu_is_named_at_the_time_out() -> None:
     assert (verdict.fault, verdict.tier) == (Fault.HANG, Tier.HEARTBEAT)
     assert seconds_after(verdict, FROZEN_AT) == 10
     assert "uses no CPU" in verdict.summary
+
+
+@pytest.mark.parametrize(("cards_until", "nodes"), [(80, []), (41, [node_name(3)])])
+def test_a_machine_whose_cards_are_heard_is_not_out_of_reach(
+    cards_until: int, nodes: list[str]
+) -> None:
+    """Neither its trainer nor its operating system is heard, but the exporter of its cards is."""
+    batches = Scene(seconds=65, frozen={3: FROZEN_AT}).batches()
+    silent = without_rows(batches, Entity.NODE, node_name(3), range(FROZEN_AT, 80))
+    told = [with_cards(one) for one in silent]
+    told = without_rows(told, Entity.GPU, node_name(3), range(cards_until, 80))
+    verdicts = firing(diagnose(merged(told)))
+    assert [one.node for one in verdicts if one.fault is Fault.MACHINE_UNREACHABLE] == nodes
+
+
+def with_cards(batch: TelemetryBatch) -> TelemetryBatch:
+    """The batch with a card of each node, which does what all others do."""
+    nodes = tuple(map(node_name, range(4)))
+    cards = Table(Entity.GPU, nodes, (0,) * 4, {"gpu_power_watts": (400.0,) * 4})
+    return replace(batch, tables=(*batch.tables, cards))
 
 
 @pytest.mark.parametrize("timeout_seconds", [6.0, 20.0])

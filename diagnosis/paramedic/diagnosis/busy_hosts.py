@@ -31,6 +31,8 @@ class Spared(Enum):
     NOT = auto()
     FOR_NOW = auto()
     """It explains what is seen, and the evidence is kept: it may come to cost too much."""
+    AS_OVER = auto()
+    """It has cost something, and is over: nobody can do anything about it now."""
     AND_DOUBTED = auto()
     """It has explained what was seen, and is over: most of the evidence is of then."""
 
@@ -51,7 +53,9 @@ class BusyHosts:
     ) -> Spared:
         """Whether a busy host, its own or another's, explains it, and costs little."""
         if cost.is_known_of_job and one.share_of(About.USAGE) >= _MOSTLY:
-            return Spared.FOR_NOW if cost.is_borne_by_job else Spared.NOT
+            if cost.is_borne_by_job:
+                return Spared.FOR_NOW
+            return Spared.NOT if self._chores.is_busy(one.node) else Spared.AS_OVER
         if does_not_decide_otherwise(one, cost) or self._chores.explain(one, standing, cost):
             self._spared.add(one.node)
             return Spared.FOR_NOW

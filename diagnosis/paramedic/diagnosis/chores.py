@@ -28,6 +28,8 @@ _BUSY_NATS = 6.7
 """A host is busy when one row-slot in 800 is as odd."""
 _REMEMBERED_SECONDS = 30
 """A host of which nothing was heard lately is as busy as it was."""
+_STILL_SECONDS = 15
+"""So long after it was last seen to be busy it still is."""
 _LONGEST_SECONDS = 240
 """A host that is busier for longer has no chore, unless the job is seen to go on as before."""
 _MOSTLY = 0.9
@@ -58,6 +60,10 @@ class Chores:
             odd &= slot.deviation[pace][is_usage] > 0
             for at in np.flatnonzero(odd.any(axis=0)).tolist():
                 self._last[slot.rows[at].node] = second
+
+    def is_busy(self, node: NodeName) -> bool:
+        """Whether the host is busier than its peers now."""
+        return self._last.get(node, -_STILL_SECONDS) > self._second - _STILL_SECONDS
 
     def explain(
         self, departure: Departure, standing: Mapping[NodeName, NodeEvidence], cost: Cost

@@ -192,6 +192,8 @@ class DepartureWatch:
         spared = self._busy_hosts.spare(one, standing, cost)
         if spared is Spared.FOR_NOW:
             self._excuse(one, Excuse.BUSY, cost.lost_seconds, BORNE_SECONDS)
+        elif spared is Spared.AS_OVER:
+            self._excuse(one, Excuse.NO_LONGER_BUSY)
         elif spared is Spared.AND_DOUBTED:
             self._tests[kind].doubt(one.alike)
             self._excuse(one, Excuse.WAS_BUSY)

@@ -237,7 +237,7 @@ class JobDetector:
         state, slot, windows = self._state, self._windows.watermark, self._windows
         heard = {kind: windows.window_at(kind, slot) for kind in Entity if slot is not None}
         known = (state.ranks.watch, self._config.straggler, state.picture, slot)
-        ranks = RankEvidence(*known, heard.get(Entity.RANK))
+        ranks = RankEvidence(*known, heard.get(Entity.RANK), state.ranks.excuses)
         parts = (state.liveness, self._silence, ranks, state.machines, state.told, heard)
         return Inspection(*parts, state.docket.accused)
 

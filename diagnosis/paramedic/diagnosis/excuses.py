@@ -22,6 +22,9 @@ class Excuse(StrEnum):
         "its host, or that of one that began with it, is busy with something else, which is borne"
         " as long as little work is lost"
     )
+    NO_LONGER_BUSY = (
+        "its host was busy with something else, which cost the job some work and is over"
+    )
     CHAINED = (
         "it only works differently, as all do who work on one copy of the model, or exchange"
         " tokens, with a node that is accused"

@@ -63,6 +63,8 @@ class Liveness:
     """Seconds between the newest steps of the job."""
     stepped_at: int = 0
     """When the newest was made."""
+    _cards_heard: dict[NodeName, int] = field(default_factory=dict)
+    """The newest second in which cards of a node were heard."""
     _spoken: set[NodeName] = field(default_factory=set)
     """Who has spoken in this round."""
     _frontiers: dict[Entity, int | None] = field(default_factory=dict)
@@ -77,6 +79,8 @@ class Liveness:
             elif table.entity is Entity.NODE:
                 self._take_nodes(table, batch.second, departed)
                 self._frontiers.clear()
+            elif table.entity is Entity.GPU:
+                self._take_cards(table, batch.second)
 
     @property
     def knows_steps(self) -> bool:
@@ -93,6 +97,7 @@ class Liveness:
         """The node has left."""
         self.samples.pop(node, None)
         self.heard.pop(node, None)
+        self._cards_heard.pop(node, None)
         self.pulses.forget(node)
         self._frontiers.clear()
 
@@ -161,6 +166,16 @@ class Liveness:
         if 2 * len(self._spoken) >= max(len(self.heard) - 1, 1):
             self.round += 1
             self._spoken.clear()
+
+    def _take_cards(self, table: Table, batch_second: int) -> None:
+        """Whose cards are heard is not silent, whoever reads them."""
+        frontier = self.node_frontier()
+        second = self._heard_at(batch_second, frontier)
+        hearing = Hearing(max(second, frontier or second), self.round)
+        for node in set(table.nodes):
+            if node in self.heard and self._cards_heard.get(node, -1) < second:
+                self._cards_heard[node] = second
+                self.heard[node] = hearing
 
     def _heard_at(self, second: int, frontier: int | None) -> int:
         """The job's time at which a sample was heard, for nodes whose clock is far behind."""

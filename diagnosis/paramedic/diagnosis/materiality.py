@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.diagnosis.recent import recent_means
+from paramedic.diagnosis.recent import recent_low, recent_means
 from paramedic.models.departure.character import OF_WORK, About, character_of
 from paramedic.models.leave_one_out import median_over_time
 
@@ -98,28 +98,34 @@ def _is_large(metric: str, difference: float) -> bool:
 def _differences(
     window: Window, departure: Departure, matters: tuple[About, ...], seconds: int
 ) -> dict[str, float]:
-    """Of the means over so long, of telling metrics, as shares of the peers' level."""
+    """Of the means over so long, of telling metrics, as shares of the peers' level.
+
+    Whoever waits clocks up for as long, so who never waits has the lowest clock in the mean and is
+    not throttled: of clocks the low ones are compared as well, which all have at work.
+    """
     slots = max(1, max(seconds, _FEWEST_SECONDS) // window.slot_seconds)
     own = window.rows.index(departure.row)
     peers = np.array([row.node != departure.node for row in window.rows], np.bool_)
     least = _TELLING_SHARE * max(departure.weights.values(), default=0.0)
-    return {
-        metric: _mean_difference(
-            recent_means(window, metric, slots), own, peers,
-            _LEAST_ACTIVITY if metric.endswith("_ratio") else 0.0,
-        )
-        for metric in departure.loud
-        if departure.weights[metric] >= least
-        and (known := character_of(metric)) is not None
-        and known.about in matters
-    }  # fmt: skip
+    found = {}
+    for metric in departure.loud:
+        known = character_of(metric)
+        if departure.weights[metric] < least or known is None or known.about not in matters:
+            continue
+        least_difference = _LEAST_ACTIVITY if metric.endswith("_ratio") else 0.0
+        levels = [recent_means(window, metric, slots)]
+        if known.about is About.CLOCK:
+            levels.append(recent_low(window, metric, slots))
+        shares = (_share_between(level, own, peers, least_difference) for level in levels)
+        found[metric] = min(shares, key=abs)
+    return found
 
 
-def _mean_difference(
-    means: NDArray[np.float64], own: int, peers: NDArray[np.bool_], least: float
+def _share_between(
+    levels: NDArray[np.float64], own: int, peers: NDArray[np.bool_], least: float
 ) -> float:
     """As a share of the peers' level; infinite where they do nothing of the kind."""
-    mine, others = means[own], means[peers]
+    mine, others = levels[own], levels[peers]
     usual = float(median_over_time(others)) if np.isfinite(others).any() else np.nan
     # A unit that hardly works may differ by a large share of nearly nothing.
     if not np.isfinite(mine) or not np.isfinite(usual) or abs(mine - usual) < least:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.comparable import comparable_part
 from paramedic.diagnosis.contract import Fault, Phase, Tier
+from paramedic.diagnosis.cost import BORNE_SECONDS
 from paramedic.diagnosis.earlier_steps import EarlierSteps
+from paramedic.diagnosis.excuses import Excuse, Excuses
 from paramedic.diagnosis.finding import moment
 from paramedic.diagnosis.joining import is_joined, is_slow_rank
 from paramedic.diagnosis.own_usual import OwnUsual
@@ -47,6 +49,8 @@ class RankMemory:
     """When the stretch of training began whose slots were compared last (Unix seconds)."""
     judged_second: int | None = None
     """The newest slot that was judged."""
+    excuses: Excuses = field(default_factory=Excuses)
+    """Why nodes are not accused whose ranks are slow enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,8 @@ class RankJudging:
             shown = self._finding(slowness, memory, picture, scores)
             if departed is None or departed.fault is Fault.UNKNOWN:  # else it is said why
                 shown = with_cause(shown, _held(windows, second))
+            if _is_borne(shown, slowness, second, memory.excuses):
+                continue
             yield from docket.report(shown) if machines is None else docket.join(machines, shown)
         yield from _acquit(second, windows.slot_seconds, memory.watch, docket)
 
@@ -144,6 +150,16 @@ class RankJudging:
     def _score_nodes(self, second: int, windows: JobWindows, picture: JobPicture) -> AnomalyScores:
         window = windows.window_until(Entity.NODE, second)
         return self.model.score(comparable_part(window, picture, self.settings))
+
+
+def _is_borne(shown: Finding, slowness: Slowness, second: int, excuses: Excuses) -> bool:
+    """Whether its host is, or was until lately, busy with something else, and little is lost."""
+    node, lost = slowness.row.node, slowness.lost_seconds
+    is_chore = shown.fault is Fault.HOST_CONTENTION or excuses.of(node, second) is not None
+    if not is_chore or lost >= BORNE_SECONDS:
+        return False
+    excuses.give(node, Excuse.BUSY, second, lost, BORNE_SECONDS)
+    return True
 
 
 def is_whole(window: Window) -> bool:

@@ -1,4 +1,4 @@
-"""What a window shows lately: means over its newest slots."""
+"""What a window shows lately: means and low values over its newest slots."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from paramedic.ingest.contract import Window
+
+_LOW = 0.2
+"""Of the slots: what is lower more seldom may be a glitch."""
 
 
 def recent_means(window: Window, metric: str, slots: int) -> NDArray[np.float64]:
@@ -23,3 +26,14 @@ def recent_means(window: Window, metric: str, slots: int) -> NDArray[np.float64]
         count = np.where(known > 0, known, np.nan)
     means: NDArray[np.float64] = values.astype(np.float64).sum(axis=1) / count
     return means
+
+
+def recent_low(window: Window, metric: str, slots: int) -> NDArray[np.float64]:
+    """What each row is seldom below in so many newest slots; NaN where nothing was observed."""
+    at = window.metrics.index(metric)
+    seen, values = window.observed[:, at, -slots:], window.values[:, at, -slots:]
+    found = np.full(len(seen), np.nan)
+    is_seen = seen.any(axis=1)
+    known = np.where(seen, values, np.nan)[is_seen].astype(np.float64)
+    found[is_seen] = np.nanquantile(known, _LOW, axis=1)
+    return found

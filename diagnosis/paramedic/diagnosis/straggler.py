@@ -8,6 +8,7 @@ as long and cost nobody anything: what is lost has to be a share of the whole st
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -58,6 +59,14 @@ class Slowness:
     """The ranks of the same node that are suspected of the same."""
     others_of_node: int = 0
     """How many there are besides this one."""
+
+    @property
+    def lost_seconds(self) -> float:
+        """How much longer all its steps have taken since evidence began."""
+        trail = self.trail
+        extra = trail.symptom.worse * (trail.value - trail.peers)
+        whole = trail.peers_step_seconds + extra
+        return extra / whole * (self.second - trail.onset_second + 1) if whole > 0 else math.inf
 
     @property
     def is_of_node(self) -> bool:

@@ -78,6 +78,16 @@ def test_a_fault_that_grows_slowly_is_not_learned_away() -> None:
     assert max(lasting(found[-30:], row) for row in range(1, 8)) < 1.5
 
 
+def test_what_only_a_slow_average_remembers_is_odd_no_longer() -> None:
+    machines = crowd(8)
+    machines.live(60)
+    during = machines.live(20, times(0.5))
+    after = machines.live(40)
+    assert lasting(during[-8:], pace=2) > ODD
+    assert lasting(after[-28:], pace=2) == 0.0
+    assert abs(after[15].deviation[2, 0, 0]) > ODD
+
+
 def test_a_missing_value_is_no_evidence_either_way() -> None:
     machines = crowd(8)
     machines.live(60)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from models.departure.crowd import named
+from paramedic.models.departure.character import characters_of
 from paramedic.models.departure.steady import Rest, Steady, sample
 
 Cells = NDArray[np.float64]
@@ -26,13 +27,15 @@ def fresh(rows: int = ROWS) -> Steady:
     return steady
 
 
-def rest_of(steady: Steady, *values: float, level: float = LEVEL, is_linear: bool = True) -> Rest:
+def rest_of(
+    steady: Steady, *values: float, level: float = LEVEL, metric: str = "gpu_power_watts"
+) -> Rest:
     """Of these rows; the others, and the level, are what their peers do."""
     cells = np.full((1, len(steady.memory.rows)), level)
     cells[0, : len(values)] = values
     return steady.rest(
         cells, np.full_like(cells, level), np.array([[LEVEL]]), ~np.isnan(cells),
-        np.array([[is_linear]]), TRUST,
+        characters_of((metric,)), TRUST,
     )  # fmt: skip
 
 
@@ -75,6 +78,20 @@ def test_where_machines_differ_much_more_is_forgiven() -> None:
     assert first(live(fresh(), 15, *apart).rest) == pytest.approx(0.0, abs=1.0)
 
 
+@pytest.mark.parametrize(
+    ("metric", "rest"), [("memory_used_ratio", 0.0), ("gpu_power_watts", 75.0)]
+)
+def test_what_else_has_always_run_on_a_host_is_taken_off_however_much_and_at_once(
+    metric: str, rest: float
+) -> None:
+    steady = fresh()
+    for _ in range(4):
+        found = rest_of(steady, 190.0, metric=metric)
+        steady.learn(found, np.full_like(found.rest, NOISE), found.rest < np.inf, MEMORY, TRUST)
+    live(steady, 10, 190.0) if metric == "gpu_power_watts" else None
+    assert first(rest_of(steady, 190.0, metric=metric).rest) == pytest.approx(rest, abs=1e-3)
+
+
 def test_who_is_like_its_peers_has_not_departed_whatever_it_was_before() -> None:
     steady = fresh()
     live(steady, 15, 108.0)
@@ -93,7 +110,7 @@ def test_while_the_job_pauses_as_much_less_is_forgiven() -> None:
 def test_the_level_of_a_logarithm_scales_nothing() -> None:
     steady = fresh()
     live(steady, 15, 110.0)
-    found = rest_of(steady, 20.0, level=10.0, is_linear=False)
+    found = rest_of(steady, 20.0, level=10.0, metric="disk_read_latency_seconds")
     assert first(found.rest) == pytest.approx(0.0, abs=1e-3)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paramedic.diagnosis.contract import Tier
-from paramedic.diagnosis.excuses import Hold
+from paramedic.diagnosis.excuses import Excuses, Hold
 from paramedic.diagnosis.explanation.gates import why_not_compared
 from paramedic.diagnosis.explanation.measures import measure_of
 from paramedic.diagnosis.explanation.standing import Standing
@@ -43,6 +43,7 @@ class RankEvidence:
     """The newest closed slot."""
     window: Window | None = None
     """What ranks have told that ends in it."""
+    excuses: Excuses = field(default_factory=Excuses)
 
     def of(self, node: NodeName) -> Iterator[Standing]:
         """Each rank of the node by each symptom."""
@@ -68,8 +69,14 @@ class RankEvidence:
             since=moment(trail.onset_second) if is_begun else None,
             note=_what(trail, *times),
             unit="standard deviations added up",
-            holds=(*gates, *self._holds(trail, *times)),
+            holds=(*gates, *self._excuse(row, trail), *self._holds(trail, *times)),
         )
+
+    def _excuse(self, row: EntityKey, trail: Trail) -> Iterator[Hold]:
+        """Why a rank that is slow enough is not accused."""
+        if trail.score >= trail.level > 0 and self.second is not None:
+            excuse = self.excuses.of(row.node, self.second)
+            yield from () if excuse is None else (excuse,)
 
     def _holds(self, trail: Trail, own: float, peers: float) -> Iterator[Hold]:
         """What keeps a rank that takes longer than its peers from being accused."""

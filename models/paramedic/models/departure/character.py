@@ -63,6 +63,10 @@ OF_ITSELF = (About.CLOCK, About.MEMORY, About.SIGN)
 """What a machine shows neither because it waits for another nor because it shares a switch or a
 rack with one, nor because somebody is busy on its host."""
 
+OF_OTHERS = (About.USAGE, About.FOOTPRINT)
+"""What else runs on the host: that there is more of it than elsewhere is nobody's fault as long as
+it was always so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Character:
@@ -197,6 +201,8 @@ class Characters:
     """Whether it tells who else is busy on the host."""
     of_itself: NDArray[np.bool_]
     """Whether it tells of the machine and of no other."""
+    of_others: NDArray[np.bool_]
+    """Whether it tells what else runs on the host, (metric, 1)."""
     temperature: NDArray[np.bool_]
     matters: tuple[NDArray[np.intp], ...]
     """Positions of metrics that tell one thing."""
@@ -255,6 +261,7 @@ def characters_of(metrics: tuple[str, ...]) -> Characters:
         np.array([one.about in OF_WORK for one in found], np.bool_),
         np.array([one.about is About.USAGE for one in found], np.bool_),
         np.array([one.about in OF_ITSELF for one in found], np.bool_),
+        np.array([one.about in OF_OTHERS for one in found], np.bool_).reshape(-1, 1),
         np.array([one.about is About.TEMPERATURE for one in found], np.bool_),
         tuple(one for one in matters if len(one) > 1),
     )

@@ -43,6 +43,10 @@ something else: it has begun to train."""
 _FEWEST_MOVING = 2
 _SLOTS_KNOWN_OF_IT = 5
 _PAIR = 2
+_STILL_SEEN = 1 / 3
+"""Of what a slow average shows the next quicker one has to show so much, or it is over."""
+_FIRST_OF_AVERAGES = 2
+"""The paces from this one on follow one that is an average as well."""
 _MANY_ROWS = 256
 """Leaving a row out of the median of so many others changes nothing."""
 
@@ -150,7 +154,7 @@ class DepartureModel:
         floor = np.maximum(characters.floor_share * size, characters.floor)
         trust = max(_FEWEST_TRUST_SLOTS, self.config.trust_seconds / slot_seconds)
         level = level if is_whole else np.where(known, level, 0.0)
-        rest = self._steady.rest(values, level, size, known, characters.linear, trust)
+        rest = self._steady.rest(values, level, size, known, characters, trust)
         smoothing = self.smoothing(slot_seconds)
         odd = self._scatter.weigh(
             rest, known, floor, smoothing, self._slots, memory, characters.harmless
@@ -178,6 +182,7 @@ class DepartureModel:
         is_harmless = smooth.ravel()[odd.cells] * characters.harmless[metrics, 0] > 0
         # After a pause each card warms up or cools at its own pace; one that fails gets hotter.
         is_harmless |= characters.temperature[metrics] & self._scatter.shrinks(rest, cells)
+        is_harmless |= _is_over(smooth, odd.cells)
         return np.where(is_harmless, 0.0, odd.nats)
 
     def _arrange(self, rows: tuple[EntityKey, ...], metrics: tuple[str, ...]) -> None:
@@ -227,6 +232,15 @@ def _smoothing(seconds: tuple[float, ...], slot_seconds: int) -> Cells:
     smoothing: Cells = np.maximum(np.array(seconds) / slot_seconds, least)[:, None, None]
     smoothing.flags.writeable = False
     return smoothing
+
+
+def _is_over(smooth: Cells, cells: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether only a slow average shows it any more, which takes in what was long ago."""
+    a_pace = smooth[0].size
+    is_of_averages = cells >= _FIRST_OF_AVERAGES * a_pace
+    slow = smooth.ravel()[cells]
+    quick = smooth.ravel()[np.where(is_of_averages, cells - a_pace, cells)]
+    return quick * np.sign(slow) < _STILL_SEEN * np.abs(slow)
 
 
 def _level(values: Cells, circles: Circles | None) -> Cells:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from paramedic.ingest.contract import EntityKey
+    from paramedic.models.departure.character import Characters
 
     Cells = NDArray[np.float64]
 
@@ -51,7 +52,8 @@ class Rest(NamedTuple):
     trust: Cells | float
     """0..1: how far the row's own past is known; 1 where all of them are known in full, and then
     nothing is doubted."""
-    limit: Cells
+    reach: Cells
+    """Up to so much a steady difference is taken off."""
     untaken: Cells | float
     """What would have been taken off as well, were the past known in full."""
 
@@ -78,22 +80,25 @@ class Steady:
 
     def rest(
         self, values: Cells, level: Cells, size: Cells, known: NDArray[np.bool_],
-        linear: NDArray[np.bool_], trust_slots: float,
+        characters: Characters, trust_slots: float,
     ) -> Rest:  # fmt: skip
-        """What is left of the differences; `linear`: whose level scales its differences, (m, 1)."""
+        """What is left of the differences; of what else runs on a host, whatever was always so is
+        taken off, and from the beginning."""
         steady = self.memory[_Field.STEADY]
         limit = self._limit(size)
         trust = self._trust(trust_slots)
-        forgiven = _within(steady, limit)
+        reach = np.where(characters.of_others, np.inf, limit)
+        forgiven = _within(steady, reach)
         untaken: Cells | float = 0.0
         if not isinstance(trust, float):
-            untaken = forgiven * (1 - trust)
-            forgiven *= trust
+            trusted = np.where(characters.of_others, 1.0, trust)
+            untaken = forgiven * (1 - trusted)
+            forgiven *= trusted
         # While the whole job pauses, differences are as much smaller as its level is.
         share = np.abs(level)
         share /= np.where(size > 0, size, 1.0)
         np.minimum(share, 1.0, out=share)
-        np.copyto(share, 1.0, where=~linear)
+        np.copyto(share, 1.0, where=~characters.linear)
         forgiven *= share
         difference = np.subtract(values, level, out=share)
         if np.count_nonzero(known) < known.size:
@@ -104,7 +109,7 @@ class Steady:
         rest = np.subtract(difference, taken, out=taken)
         self._hold(values, rest, known)
         doubt = 0.0 if isinstance(trust, float) else (1 - trust) * limit
-        return Rest(rest, difference, doubt, trust, limit, untaken)
+        return Rest(rest, difference, doubt, trust, reach, untaken)
 
     def learn(
         self, rest: Rest, noise: Cells, calm: NDArray[np.bool_], memory_slots: float,
@@ -120,7 +125,7 @@ class Steady:
         weight = np.maximum(seen, 1.0)
         np.minimum(weight, memory_slots, out=weight)
         np.divide(counts, weight, out=weight)
-        step = _within(rest.difference, 2 * rest.limit)
+        step = _within(rest.difference, 2 * rest.reach)
         step -= steady
         bound = _within(step, noise)
         if not rest.is_settled:
