@@ -111,6 +111,11 @@ class DepartureWatch:
         for test in self._tests.values():
             test.restart()
 
+    def stand(self) -> None:
+        """The job does nothing, which makes nobody well."""
+        for test in self._tests.values():
+            test.evidence.stand()
+
     def weigh(
         self,
         windows: Mapping[Entity, Window],
@@ -289,7 +294,8 @@ class DepartureWatch:
         picture = Picture(test.slot.deviation[self._pace].T, hosts)
         for one in self._who_stand_out(test, window, hosts, picture, strength):
             alike = picture.alike(one, strength)
-            if strength[list(alike)].max() < 1 or window.rows[one.at].node in accused:
+            is_over = test.evidence.calm_slots[list(alike)].min() > 0
+            if strength[list(alike)].max() < 1 or is_over or window.rows[one.at].node in accused:
                 continue
             departure = departure_of(test, window, alike, len(hosts.members(one.circle)))
             job_lost_share = self._job_pace.lost_share(departure.since)

@@ -129,10 +129,10 @@ class DomainWatch:
 
     def befallen(self, windows: Mapping[Entity, Window]) -> Befallen | None:
         """The domain that departs; windows of its slot."""
-        if not any((test.evidence.strength >= 1).any() for test in self._tests.values()):
+        if not any(test.evidence.decides.any() for test in self._tests.values()):
             return None
         one = _to_be_named(self._every())
-        if one is None or one.strength < 1:
+        if one is None or not self._tests[one.kind].evidence.decides[one.at]:
             return None
         window = self._domains[one.kind].window(windows, _SLOTS_SHOWN)
         departure = departure_of(self._tests[one.kind], window, (one.at,), 1)

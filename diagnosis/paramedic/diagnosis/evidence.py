@@ -46,6 +46,8 @@ _TOLD_OF = 0.97
 """By how much the account of who has added what is forgotten in a slot."""
 _SUPPORTED = 3.0
 """What a metric says counts up to so many times what the others say with it."""
+_KEPT_LATELY = 1.5 * SUSPECT
+"""Of the level: who is no longer odd is soon not suspected, however sure it was."""
 _SEVERAL = 2
 _ONE = ("evidence",)
 
@@ -70,13 +72,15 @@ class _Row(IntEnum):
     """The highest score since."""
     SAID = 3
     """What its work has added within about a step."""
+    LATELY = 4
+    """The score without what averages hold that is over already; a little at most is kept."""
 
 
 class _Life(IntEnum):
     SEEN = 0
     """Slots in which the row was observed, less those that it has to settle longer."""
     CALM = 1
-    """Slots in which the row was suspected at no pace."""
+    """Slots since the row was last suspected, at any pace, by what is not over."""
     MET = 2
 
 
@@ -188,6 +192,12 @@ class Evidence:
         """How long each row has not been suspected."""
         return self._life.line(_Life.CALM)
 
+    @property
+    def decides(self) -> NDArray[np.bool_]:
+        """Whose evidence is at the level, and is of something that is not over."""
+        decided: NDArray[np.bool_] = self.strength >= 1
+        return decided & (self.calm_slots == 0) if self._slots else decided
+
     def pace_of(self, row: int) -> int:
         """The pace at which most speaks against the row."""
         return int((self._of(_Row.SCORE)[:, row] / self._level).argmax())
@@ -224,8 +234,14 @@ class Evidence:
         """Nothing of before speaks of now."""
         self._strength = None
         if self._rows.cells.size:
-            self._of(_Row.SCORE)[:] = self._of(_Row.PEAK)[:] = self._of(_Row.SAID)[:] = 0.0
+            for one in (_Row.SCORE, _Row.PEAK, _Row.SAID, _Row.LATELY):
+                self._of(one)[:] = 0.0
             self._told.cells[:] = 0.0
+            self._life.line(_Life.CALM)[:] = 0.0
+
+    def stand(self) -> None:
+        """All do nothing, which makes nobody well: calm begins anew."""
+        if self._life.cells.size:
             self._life.line(_Life.CALM)[:] = 0.0
 
     def settle(self, slots: float) -> None:
@@ -238,6 +254,7 @@ class Evidence:
         """Something else explains these rows: most of what speaks against them is dropped."""
         self._strength = None
         self._of(_Row.SCORE)[:, rows] *= kept_share
+        self._of(_Row.LATELY)[:, rows] *= kept_share
         self._of(_Row.PEAK)[:, rows] = self._of(_Row.SCORE)[:, rows]
 
     def add(self, slot: Departures, second: int, terms: Terms) -> None:
@@ -253,10 +270,10 @@ class Evidence:
         for tail in self.tails:
             tail.live(len(slot.rows))
         if rows.size:
-            gains = np.zeros((self.paces, len(slot.rows)))
-            gains[:, rows] = self._gains(slot, rows, holes, terms)
+            gains = np.zeros((2, self.paces, len(slot.rows)))
+            gains[:, :, rows] = self._gains(slot, rows, holes, terms)
             gains *= counts
-            self._move(gains, second, terms)
+            self._move(gains[0], gains[1], second, terms)
         self._slots += 1
 
     def _count_calm(self, holes: NDArray[np.bool_] | None) -> None:
@@ -303,7 +320,8 @@ class Evidence:
         holes: NDArray[np.bool_] | None,
         terms: Terms,
     ) -> Cells:
-        """What each of these rows gains at each pace, (pace, row)."""
+        """What each of these rows gains at each pace, in all and by what is not over, (which, pace,
+        row)."""
         added, mean = self._added(slot, rows, terms), self._mean.cells
         self._told.cells[0][:, rows] += added.sum(axis=0)
         if self._slots > _FEW_SLOTS:
@@ -312,7 +330,8 @@ class Evidence:
         others *= _CROWD / max(mean.shape[2] - 1, 1)
         if holes is not None:
             np.copyto(others, 0.0, where=holes[:, rows])
-        total = np.subtract(added, others, out=added).sum(axis=1)
+        new = added if slot.ended is None else np.where(slot.ended(rows), 0.0, added)
+        total = np.stack((added - others, new - others)).sum(axis=2)
         largest = self._level[:, None] / terms.full_least_slots
         gains: Cells = np.minimum(total - terms.calm[:, 0], largest)
         return gains
@@ -362,18 +381,17 @@ class Evidence:
         slots += seen
         return seen & (slots > terms.settle_slots)
 
-    def _move(self, gains: Cells, second: int, terms: Terms) -> None:
+    def _move(self, gains: Cells, new_gains: Cells, second: int, terms: Terms) -> None:
         """Bring all scores up to date; whoever has none and gains nothing stays as he is."""
-        score, since, peak, _ = (self._of(one) for one in _Row)
+        score, since, peak, _, lately = (self._of(one) for one in _Row)
         since[(score == 0) & (gains > 0)] = second
         # Twice the level is kept at most, so that a row that recovers is clear in finite time.
-        score *= 1 - 1 / terms.forgetting_slots
-        score += gains
-        np.maximum(score, 0.0, out=score)
-        np.minimum(score, 2 * self._level[:, None], out=score)
+        levels, kept = self._level[:, None], 1 - 1 / terms.forgetting_slots
+        _add_up(score, gains, kept, 2 * levels)
+        _add_up(lately, new_gains, kept, _KEPT_LATELY * levels)
         np.maximum(peak, score, out=peak)
         # Every healthy row has a little against it now and then.
-        is_suspected = np.logical_or.reduce(score >= SUSPECT * self._level[:, None], axis=0)
+        is_suspected = np.logical_or.reduce(lately >= SUSPECT * levels, axis=0)
         self._life.line(_Life.CALM)[is_suspected] = 0
         is_over = (score == 0) & (peak > 0)
         if np.count_nonzero(is_over):
@@ -381,6 +399,14 @@ class Evidence:
             for tail, over, highest, level in climbs:
                 tail.learn(np.minimum(highest[over], level))
             peak[is_over] = 0.0
+
+
+def _add_up(scores: Cells, gains: Cells, kept: float, most: Cells) -> None:
+    """Brings these scores up to date in place."""
+    scores *= kept
+    scores += gains
+    np.maximum(scores, 0.0, out=scores)
+    np.minimum(scores, most, out=scores)
 
 
 def _full_slots(slots: Cells, memory: float) -> Cells:

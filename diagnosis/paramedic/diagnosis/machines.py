@@ -89,8 +89,10 @@ class MachineWatch:
         yield from self._judge_cards(gpus, picture, docket)
         if gpus.last_second > self._weighed:
             yield from self.weigh(windows, picture, docket, roles)
-        if self._standing_since(windows) is None:  # else all do nothing, which acquits nobody
+        if self._standing_since(windows) is None:
             yield from self._acquit(docket, gpus.last_second, gpus.slot_seconds)
+        else:
+            self.departures.stand()
 
     def judge_whole(
         self, windows: JobWindows, picture: JobPicture, docket: Docket, roles: JobRoles | None
