@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from diagnosis.crowd import POWER, TENSOR, Crowd, Fault, name
@@ -16,7 +17,7 @@ from paramedic.diagnosis.departure import Departure
 from paramedic.diagnosis.finding import Finding, moment
 from paramedic.diagnosis.settings import DepartureSettings
 from paramedic.diagnosis.telling_apart import sets_apart
-from paramedic.ingest.contract import Entity, EntityKey
+from paramedic.ingest.contract import Entity, EntityKey, Window
 
 
 @pytest.mark.parametrize(
@@ -71,6 +72,7 @@ def told_of(
     deviations: Mapping[str, float],
     *faults: Fault,
     is_standing: bool = False,
+    seen_as: Callable[[Window], Window] = lambda window: window,
 ) -> Finding:
     """Of GPU 1 of the third of four hosts, accused for ten seconds; the loudest comes first."""
     levels = {
@@ -82,6 +84,7 @@ def told_of(
         faults=faults,
     )  # fmt: skip
     *_, windows = crowd.windows()
+    windows = {entity: seen_as(window) for entity, window in windows.items()}
     row, last = EntityKey(Entity.GPU, name(2), 1), windows[Entity.GPU].last_second
     told_by = {metric: deviations[metric] for metric in weights}
     departure = Departure(
@@ -89,6 +92,29 @@ def told_of(
     )
     settings = DepartureSettings()
     return finding_of_departure(departure, windows, 0, {}, settings, is_standing=is_standing)
+
+
+def _alone(window: Window) -> Window:
+    rows = [at for at, row in enumerate(window.rows) if row.node == name(2)]
+    values, observed = window.values[rows], window.observed[rows]
+    names = tuple(window.rows[at] for at in rows)
+    return replace(window, rows=names, values=values, observed=observed)
+
+
+def test_in_a_job_of_one_machine_the_peers_are_its_other_cards() -> None:
+    found = told_of({TENSOR: 1.0}, {TENSOR: -9.0}, SLOW, seen_as=_alone)
+    assert "lost 20 % tensor activity against its 1 peer (33.6 % against 42 %" in found.summary
+    assert found.evidence[0].peers == pytest.approx(0.42, abs=0.01)
+
+
+def _only_it_tells(window: Window) -> Window:
+    is_own = np.array([row.node == name(2) for row in window.rows])
+    return replace(window, observed=window.observed & is_own[:, None, None])
+
+
+def test_where_nobody_else_tells_of_it_no_number_is_made_up() -> None:
+    found = told_of({POWER: 1.0}, {POWER: 9.0}, seen_as=_only_it_tells)
+    assert "shows far more power against its 7 peers (520 W, for 10 s)" in found.summary
 
 
 REPLAYING = Fault(2, 5e4, 1, REPLAYS, first=20)

@@ -16,7 +16,7 @@ from paramedic.diagnosis.family.naming import shipped_namer
 from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.diagnosis.machine_evidence import evidence_of
 from paramedic.diagnosis.materiality import LEAST_SHARE
-from paramedic.diagnosis.recent import recent_means
+from paramedic.diagnosis.recent import parted, recent_means
 from paramedic.diagnosis.telling_apart import sets_apart
 from paramedic.ingest.contract import Entity
 from paramedic.ingest.wording import counted
@@ -165,13 +165,12 @@ def _accusing(departure: Departure, window: Window) -> Iterator[Evidence]:
     """The metrics that say most, the loudest first, with what they have added up to."""
     seconds = min(_SECONDS_TOLD, max(_FEWEST_SECONDS_TOLD, departure.seconds))
     slots = max(1, seconds // window.slot_seconds)
-    row = window.rows.index(departure.row)
-    others = [at for at, one in enumerate(window.rows) if one.node != departure.node]
+    own, others = parted(window, departure.node, departure.row.index)
     loudest = list(departure.told_by.items())[:_EVIDENCE]
     since = moment(departure.since)
     for at, (metric, momentary) in enumerate(loudest):
         means = recent_means(window, metric, slots)
-        value, peers = _number(means[[row]]), _number(means[others])
+        value, peers = _number(means[own]), _number(means[others])
         deviation = _deviation(departure, metric, momentary, value, peers)
         if at == 0 or abs(deviation) >= _WORTH_MENTION:
             yield Evidence(metric, value, peers, round(deviation, 2), since)
@@ -249,10 +248,8 @@ def _summary(
     since = _meanwhile(departure, is_standing=is_standing)
     if not sets_apart(lead):
         return f"{who} works at other times than its {peers}{since}"
-    return (
-        f"{who} {_change(lead)} against its {peers}"
-        f" ({_numbers(lead)}, for {departure.seconds} s){since}"
-    )
+    numbers = ", ".join((*_numbers(lead), f"for {departure.seconds} s"))
+    return f"{who} {_change(lead)} against its {peers} ({numbers}){since}"
 
 
 def _whose(departure: Departure, *, is_of_host: bool) -> str:
@@ -306,9 +303,8 @@ def _words(metric: str) -> str:
     return metric.removesuffix(unit).removeprefix("gpu_").replace("_", " ")
 
 
-def _numbers(evidence: Evidence) -> str:
-    both = (evidence.value, evidence.peers)
-    measure = measure_of(
-        evidence.metric, max((abs(one) for one in both if one is not None), default=1.0)
-    )
-    return " against ".join("nothing" if one is None else measure.text(one) for one in both)
+def _numbers(evidence: Evidence) -> tuple[str, ...]:
+    """What is known of both, one against the other."""
+    known = [one for one in (evidence.value, evidence.peers) if one is not None]
+    measure = measure_of(evidence.metric, max(map(abs, known), default=1.0))
+    return (" against ".join(map(measure.text, known)),) if known else ()

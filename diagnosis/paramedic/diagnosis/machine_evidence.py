@@ -14,7 +14,7 @@ from paramedic.diagnosis.contract import Evidence, Fault
 from paramedic.diagnosis.family.grounds import grounds_of
 from paramedic.diagnosis.family.symptoms import codes_of
 from paramedic.diagnosis.finding import moment
-from paramedic.diagnosis.recent import recent_means
+from paramedic.diagnosis.recent import parted, recent_means
 from paramedic.diagnosis.telling_apart import sets_apart
 from paramedic.ingest.contract import Entity
 
@@ -84,9 +84,8 @@ def _numbers(
     """Of the card, or the row that is farthest from the peers, and the peers' middle."""
     slots = max(1, (stretch.until + 1 - stretch.onset) // window.slot_seconds)
     means = recent_means(window, metric, slots)
-    mine = np.array([row.node == node for row in window.rows])
-    of_card = np.array([card in (None, row.index) for row in window.rows])
-    others, own = _known(means[~mine]), _known(means[mine & of_card])
+    mine, peers_rows = parted(window, node, card)
+    others, own = _known(means[peers_rows]), _known(means[mine])
     peers = float(np.median(others)) if others.size else None
     if not own.size:
         return None, peers

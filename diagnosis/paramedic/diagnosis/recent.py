@@ -9,7 +9,19 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from paramedic.ingest.contract import Window
+    from paramedic.ingest.contract import NodeName, Window
+
+    Bools = NDArray[np.bool_]
+
+
+def parted(window: Window, node: NodeName, index: int | None = None) -> tuple[Bools, Bools]:
+    """Which rows are a machine's (or one card of it), and which are its peers'.
+
+    Peers are the rows of other machines; where there is no other, the rest of its own.
+    """
+    of_node = np.array([row.node == node for row in window.rows], np.bool_)
+    own = of_node & np.array([index in (None, row.index) for row in window.rows], np.bool_)
+    return own, ~own if of_node.all() else ~of_node
 
 _LOW = 0.2
 """Of the slots: what is lower more seldom may be a glitch."""

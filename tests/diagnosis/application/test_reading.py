@@ -44,6 +44,12 @@ def test_one_rank_without_a_number_is_the_whole_jobs_matter() -> None:
     assert (slot.loss, slot.gradient_norm) == (INF, 1.0)
 
 
+def test_a_time_or_a_step_that_is_no_number_says_nothing_of_the_job() -> None:
+    slot = told(step=[INF, 6.0, 5.0], step_seconds=[INF, 2.0, 2.0], dataloader_seconds=[INF, 1, 1])
+    assert (slot.step, slot.loading_share) == (6.0, 0.5)
+    assert math.isnan(told(step=[INF, INF]).step)
+
+
 def test_the_share_of_loading_is_each_ranks_own() -> None:
     slot = told(step_seconds=[1.0, 2.0, 0.0], dataloader_seconds=[0.5, 1.0, 0.7])
     assert slot.loading_share == 0.5

@@ -58,6 +58,15 @@ def test_a_long_name_stays_within_the_figure() -> None:
     assert any(one.endswith("gpu-node-0008") for one in words)
 
 
+def test_a_name_is_drawn_as_it_is_and_what_no_font_draws_as_it_is_written() -> None:
+    scene = replace(depiction_of(a_verdict(), {}, 1.0).scene, machine="no\x1b[31m\n\x07$de$ 名")
+    target = io.BytesIO()
+    curves = CurveReader((TENSOR,), Whose(frozenset([NodeName("a")]), 1), range(START, START + 5))
+    draw(scene, curves.read(batches(5)), "svg", target)
+    words = [text.strip() for text in ET.fromstring(target.getvalue()).itertext()]
+    assert r"no\x1b[31m\n\x07$de$ \u540d" in words
+
+
 @pytest.mark.long
 def test_the_same_figure_is_the_same_file(svg: bytes) -> None:
     assert drawn("svg", TENSOR, "heartbeat") == svg

@@ -58,6 +58,8 @@ def test_nothing_at_all_is_told_apart_from_a_silence() -> None:
     assert (one.evidence, one.level) == (None, 30.0)
     assert one.note == "no GPU telemetry of it in the last 20 s, though of others"
     assert heard(window(), NodeName("z")).evidence is None
+    nobody = heard(window("a", silent=SLOTS))
+    assert nobody.note == "no GPU telemetry of it in the last 20 s, nor of any other"
 
 
 def test_a_silence_that_is_longer_than_the_window_goes_on_being_counted() -> None:

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 import pytest
 
 from paramedic.diagnosis.explanation.judgeable import Judgeable
-from paramedic.ingest.contract import Entity, JobName, NodeName, Table, TelemetryBatch
+from paramedic.ingest.contract import (
+    Entity,
+    Event,
+    EventKind,
+    JobName,
+    NodeName,
+    Table,
+    TelemetryBatch,
+)
 
 STEP = "step_seconds"
+SETTLE = {Entity.RANK: 8, Entity.GPU: 10}
+
+
+def state(name: str, second: int) -> Event:
+    at = datetime.fromtimestamp(second, UTC)
+    return Event(at, EventKind.JOB_STATE, JobName("j"), details={"state": name})
 
 
 def seen(
@@ -19,8 +34,11 @@ def seen(
     metric: str = STEP,
     value: float = 1.0,
     entity: Entity = Entity.RANK,
+    events: Sequence[Event] = (),
 ) -> Judgeable:
-    found = Judgeable({STEP}, settle_seconds=8)
+    found = Judgeable({STEP}, SETTLE)
+    for event in events:
+        found.hear(event)
     names = tuple(map(NodeName, nodes))
     for second in seconds:
         indices = None if entity is Entity.NODE else tuple(range(len(names)))
@@ -37,7 +55,14 @@ def seen(
         (seen(range(30), metric="x_y"), 0, "no rank anything that is known: there is only x_y"),
         (seen(range(30), entity=Entity.NODE), 0, "no GPU tells anything, and no rank"),
         (seen(range(30, 0, -1)), 58, "58 of 60 rows arrived when their second was long over"),
-        (seen(range(8)), 0, "it has 8 seconds, and a job is given 8 s to settle"),
+        (seen(range(8)), 0, "it has 8 seconds of training, and a job is given 8 s to settle"),
+        (seen(range(9), entity=Entity.GPU), 0, "it has 9 seconds of training, and a job is given"),
+        (seen(range(30), events=[state("starting", 5), state("training", 25)]), 0, "it has 5 sec"),
+        (
+            seen(range(30), events=[state("training", 90), state("finished", 99)]),
+            0,
+            "from 1970-01-01T00:00:00Z to 1970-01-01T00:00:29Z, and its events, from 1970-01-01",
+        ),
         (seen(range(30), "a"), 0, "only a tells anything, so that it has no peers"),
     ],
 )
@@ -49,4 +74,6 @@ def test_there_is_no_reason_where_two_tell_for_long_enough() -> None:
     found = seen(range(9))
     assert found.why_nothing(3) == ""
     assert found.rows == 18
-    assert seen(range(9), metric="x_y", entity=Entity.GPU).why_nothing(0) == ""
+    assert seen(range(11), metric="x_y", entity=Entity.GPU).why_nothing(0) == ""
+    assert seen(range(0, 90, 30)).why_nothing(0) == "", "seldom sampled, and long enough"
+    assert seen(range(30), events=[state("training", 3)]).why_nothing(0) == ""

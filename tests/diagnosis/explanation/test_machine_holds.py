@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from diagnosis.crowd import JOB, START, Crowd, Fault, name, slow
+from diagnosis.crowd import JOB, POWER, START, Crowd, Fault, name, slow
 from diagnosis.playing import merged, tell
 from diagnosis.test_machines import QUICK, SMALL, event, training
 from paramedic.diagnosis.detector import JobDetector
 from paramedic.diagnosis.excuses import Excuse
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.machines import MachineWatch
-from paramedic.ingest.contract import Entity, Event, EventKind, NodeName
+from paramedic.ingest.contract import Entity, Event, EventKind, NodeName, Table, TelemetryBatch
 
 ODD = name(3)
 FAN = "cpu_temperature_celsius"
@@ -79,6 +80,16 @@ def test_without_a_gpu_that_tells_anything_no_machine_is_compared() -> None:
     assert whys(departures(detector)) == {
         "no GPU of the job tells anything, and without them machines are not compared"
     }
+
+
+def test_of_whom_no_value_comes_nothing_can_be_said() -> None:
+    names = tuple(name(at) for at in range(SMALL.nodes))
+    nothing = Table(Entity.GPU, names, (0,) * len(names), {POWER: [math.nan] * len(names)})
+    batches = [TelemetryBatch(JOB, 0, START + second, (nothing,)) for second in range(60)]
+    detector = QUICK.build(JOB)
+    tell(detector, merged(batches, [training()]))
+    (found,) = departures(detector)
+    assert (found.evidence, found.note) == (None, "it has told no value in the last 60 s")
 
 
 def test_who_has_lost_all_its_peers_is_compared_with_nobody() -> None:

@@ -136,9 +136,17 @@ def test_a_node_without_a_verdict_is_told_how_near_one_is() -> None:
     spared = replace(standing(3, 12.0), note="it waits for another")
     said = "\n".join(lines_of_node(NODE, at(75), [], [spared]))
     assert "stands at 120% of what would decide: it waits for another" in said
-    nothing = "\n".join(lines_of_node(NODE, at(75), [], []))
+    compared = replace(standing(3, 0.0), tier=Tier.PATTERN)
+    nothing = "\n".join(lines_of_node(NODE, at(75), [], [compared]))
     assert "nothing speaks against it" in nothing
     assert "open: P1 ecc_error 7Q0J" in "\n".join(lines_of_node(NODE, at(75), [a_verdict()], []))
+
+
+def test_of_whom_nobody_could_say_how_it_works_there_is_nothing_to_go_by() -> None:
+    told = [replace(standing(at, None, note), tier=Tier.PATTERN) for at, note in enumerate("aabc")]
+    for beside, words in ([], ""), (told, "; a; b"):
+        said = "\n".join(lines_of_node(NODE, at(75), [], [standing(5, 0.0), *beside]))
+        assert f"no verdict about it is open: there is nothing to go by{words}\n" in said
 
 
 STILL = Hold("the job stands still")

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +16,6 @@ from ingest.recordings.recorded import (
     describe,
     gpu_row,
     moment,
-    moments_of,
     write_rows,
     write_table,
 )
@@ -61,6 +59,28 @@ def test_null_and_nan_are_not_observed(tmp_path: Path, column: pa.Array) -> None
     first, second = (batch.tables[0].columns for batch in batches_of(tmp_path))
     assert set(first) == {"x"}, "a metric that nobody observed is no column"
     assert second["gpu_power_watts"][0] == 3.0
+
+
+@pytest.mark.parametrize("huge", [float("inf"), float("-inf"), 1e300])
+def test_what_is_too_large_for_a_sensor_is_not_observed_and_told_once(
+    tmp_path: Path, huge: float
+) -> None:
+    columns = {"gpu_power_watts": [huge, 3.0], "x": [huge, huge], "y": [1.0, 2.0], "z": [None, 5]}
+    write_table(describe(tmp_path), "gpu", KEYS | columns)
+    recording = open_recording(tmp_path)
+    (told,) = recording.remarks
+    assert told.startswith("gpu.parquet: 3 values infinite or too large, taken for not observed:")
+    assert told.endswith(": 2 of x, 1 of gpu_power_watts")
+    first, second = (batch.tables[0].columns for batch in batches_of(tmp_path))
+    assert set(first) == {"y"}
+    assert set(second) == {"gpu_power_watts", "y", "z"}
+
+
+def test_what_a_training_calls_infinite_is_so(tmp_path: Path) -> None:
+    row = {"timestamp": moment(0), "node": "a", "rank": 0, "loss": float("inf")}
+    write_rows(describe(tmp_path, nodes=()), "rank", [row])
+    assert not any("too large" in one for one in open_recording(tmp_path).remarks)
+    assert batches_of(tmp_path)[0].tables[0].columns["loss"][0] == float("inf")
 
 
 @pytest.mark.parametrize(
@@ -207,9 +227,3 @@ def test_times_before_1970_do_not_break_anything(tmp_path: Path) -> None:
     early = datetime(1969, 12, 31, 23, 59, 58, 500_000, tzinfo=UTC)
     write_rows(describe(tmp_path), "gpu", [gpu_row(0) | {"timestamp": early}])
     assert [batch.second for batch in batches_of(tmp_path)] == [-2]
-
-
-def test_what_is_too_large_for_a_float32_is_infinite(tmp_path: Path) -> None:
-    write_table(describe(tmp_path), "gpu", KEYS | {"m": [1e300, 1.0]})
-    assert np.isinf(batches_of(tmp_path)[0].tables[0].columns["m"][0])
-    assert len(moments_of(tmp_path)) == 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from paramedic.api.demo.observations import Observed
 from paramedic.api.wiring.narration import Line, narrate
-from paramedic.api.wiring.telling import legible
 from paramedic.ingest.contract import TelemetryBatch
+from paramedic.ingest.legible import legible
 
 
 def describe(observed: Observed) -> Line | None:

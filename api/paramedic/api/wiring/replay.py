@@ -19,7 +19,7 @@ from paramedic.api.wiring.wording import counted
 from paramedic.diagnosis.explanation.judgeable import Judgeable
 from paramedic.diagnosis.ordering import StreamTime
 from paramedic.ingest.catalogue.catalogue import shipped_catalogue
-from paramedic.ingest.contract import Event, format_time
+from paramedic.ingest.contract import Entity, Event, format_time
 from paramedic.ingest.recordings.introducing import introduced
 from paramedic.ingest.recordings.moment import MICROSECONDS, Moment
 from paramedic.ingest.recordings.reading import Recording, open_recording
@@ -89,15 +89,20 @@ def replay(
 def looked_at(moments: Iterable[Moment], seen: Judgeable) -> Iterator[Moment]:
     """The moments, of which somebody else takes note."""
     for moment in moments:
-        if not isinstance(moment.fact, Event):
+        if isinstance(moment.fact, Event):
+            seen.hear(moment.fact)
+        else:
             seen.see(moment.fact)
         yield moment
 
 
-def _settle_seconds(settings: Settings) -> int:
-    """How long the youngest job that is judged at all is not."""
+def _settle_seconds(settings: Settings) -> dict[Entity, int]:
+    """How long a job's ranks and machines are not judged at first."""
     detector = diagnose_config(settings).detector
-    return min(detector.straggler.settle_seconds, detector.departure.settle_seconds)
+    return {
+        Entity.RANK: detector.straggler.settle_seconds,
+        Entity.GPU: detector.departure.settle_seconds,
+    }
 
 
 def opened(folder: Path, stderr: TextIO) -> Recording:

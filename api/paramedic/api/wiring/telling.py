@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from paramedic.api.wiring.errors import OutputError
+from paramedic.ingest.legible import legible
 
 
 def say(stream: TextIO, *lines: str) -> None:
@@ -19,21 +20,6 @@ def say(stream: TextIO, *lines: str) -> None:
 def tell_lines(stream: TextIO, lines: Iterable[str]) -> None:
     """Write lines for people: whatever name one quotes, it is one line and steers no terminal."""
     tell(stream, "".join(f"{legible(line)}\n" for line in lines))
-
-
-def legible(line: str) -> str:
-    """The line with what cannot be seen written as Python writes it.
-
-    >>> legible("a node \x1b[2J\\n"), legible("13 % more, 2 × as fast")
-    ('a node \\x1b[2J\\n', '13 % more, 2 × as fast')
-    """
-    if line.isprintable():
-        return line
-    return "".join(one if one.isprintable() else _as_written(one) for one in line)
-
-
-def _as_written(character: str) -> str:
-    return character.encode("unicode_escape").decode()
 
 
 class _LegibleLines(logging.Formatter):

@@ -47,10 +47,9 @@ def job_slot(window: Window) -> JobSlot | None:
     }
     if not newest or newest.keys() == {"heartbeat"}:
         return None
-    steps = newest.get(_STEP)
     return JobSlot(
         second=window.last_second,
-        step=math.nan if steps is None else float(np.nanmax(steps)),
+        step=_newest(newest.get(_STEP)),
         loss=_worst(newest.get("loss")),
         gradient_norm=_worst(newest.get("gradient_norm")),
         learning_rate=_median(newest.get("learning_rate")),
@@ -59,6 +58,12 @@ def job_slot(window: Window) -> JobSlot | None:
         samples_per_second=_median(newest.get(_SAMPLES)),
         loading_share=_share(newest.get(_LOADING), newest.get(_SECONDS)),
     )
+
+
+def _newest(steps: NDArray[np.float64] | None) -> float:
+    """The highest that is a number."""
+    known = np.empty(0) if steps is None else steps[np.isfinite(steps)]
+    return float(known.max()) if known.size else math.nan
 
 
 def _median(values: NDArray[np.float64] | None) -> float:
@@ -84,5 +89,6 @@ def _worst(values: NDArray[np.float64] | None) -> float:
 def _share(part: NDArray[np.float64] | None, whole: NDArray[np.float64] | None) -> float:
     if part is None or whole is None:
         return math.nan
-    ratios = part[whole > 0] / whole[whole > 0]
+    is_share = (whole > 0) & np.isfinite(whole)
+    ratios = part[is_share] / whole[is_share]
     return _median(ratios) if np.any(ratios == ratios) else math.nan

@@ -37,11 +37,11 @@ def of_beats(node: NodeName, liveness: Liveness, silence: SilenceWatch) -> Itera
 def _of_pulse(pulse: Pulse, liveness: Liveness, silence: SilenceWatch) -> Standing:
     key = EntityKey(Entity.RANK, pulse.node, pulse.rank)
     frontier, timeout = liveness.beat_frontier(), silence.settings.heartbeat_timeout_seconds
-    if frontier is None:
-        note = "it is the only rank that beats: there is nobody to compare it with"
-        return Standing(key, Tier.HEARTBEAT, _KIND, None, timeout, note=note, unit=_UNIT)
     if not pulse.beats:
         note = "no heart-beat has been heard of it"
+        return Standing(key, Tier.HEARTBEAT, _KIND, None, timeout, note=note, unit=_UNIT)
+    if frontier is None:
+        note = "it is the only rank that beats: there is nobody to compare it with"
         return Standing(key, Tier.HEARTBEAT, _KIND, None, timeout, note=note, unit=_UNIT)
     silent = frontier - pulse.heard_at
     silent = silent if silent > _BETWEEN_BEATS_SECONDS else 0

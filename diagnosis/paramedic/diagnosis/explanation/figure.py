@@ -7,6 +7,7 @@ people who are colour-blind (Okabe and Ito's), and nothing is told by colour alo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from textwrap import wrap
 from typing import IO, TYPE_CHECKING, Any
@@ -15,9 +16,11 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.dates import DateFormatter
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
 
 from paramedic.diagnosis.explanation.curves import PRESENCE, Curve
 from paramedic.diagnosis.explanation.measures import measure_of
+from paramedic.ingest.legible import as_written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +39,7 @@ _PRESENT = ("silent", "heard")
 _STYLE: dict[Any, Any] = {
     "font.size": 10.0,
     "figure.dpi": 120.0,
+    "text.parse_math": False,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "svg.fonttype": "none",
@@ -47,6 +51,8 @@ _STYLE: dict[Any, Any] = {
 def draw(scene: Scene, curves: Sequence[Curve], form: str, target: IO[bytes]) -> None:
     """Draw the curves, one above the other, as `png` or `svg`."""
     with mpl.rc_context(_STYLE):
+        title, machine = _drawable(scene.title), _drawable(scene.machine)
+        scene = replace(scene, title=title, machine=machine)
         figure = Figure(figsize=(9.0, 1.6 + 1.9 * max(len(curves), 1)), layout="constrained")
         grid = figure.subplots(max(len(curves), 1), 1, sharex=True, squeeze=False)
         axes: list[Axes] = grid[:, 0].tolist()
@@ -55,6 +61,15 @@ def draw(scene: Scene, curves: Sequence[Curve], form: str, target: IO[bytes]) ->
         _finish(axes, scene)
         figure.suptitle("\n".join(wrap(scene.title, 92)), fontsize=11.0, x=0.01, ha="left")
         figure.savefig(target, format=form, metadata=_metadata(form))
+
+
+def _drawable(text: str) -> str:
+    """The text with what cannot be seen, or the font has no glyph for, written as Python does."""
+    font = get_font(findfont(FontProperties()))
+    return "".join(
+        one if one.isprintable() and font.get_char_index(ord(one)) else as_written(one)
+        for one in text
+    )
 
 
 def _draw_panel(panel: Axes, curve: Curve, scene: Scene, *, is_first: bool) -> None:

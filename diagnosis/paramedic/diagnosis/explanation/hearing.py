@@ -49,7 +49,8 @@ def _of_window(
     heard = window.observed[rows].any(axis=(0, 1))
     if not heard.any():
         counted = absences.silent_seconds(node, entity)
-        note = f"no {kind} telemetry of it in the last {_seconds(window)} s, though of others"
+        others = ", though of others" if window.observed.any() else ", nor of any other"
+        note = f"no {kind} telemetry of it in the last {_seconds(window)} s{others}"
         if counted is None:
             return Standing(key, Tier.HEARTBEAT, f"{kind} telemetry", None, level, note=note)
         silent, since = float(_seconds(window)), None

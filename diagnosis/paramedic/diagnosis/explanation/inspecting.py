@@ -43,13 +43,14 @@ class Inspection:
 
     def standing(self, node: NodeName) -> tuple[Standing, ...]:
         """Every kind of evidence about the node."""
-        cards, picture = self.windows.get(Entity.GPU), self.ranks.picture
+        windows, picture = self.windows, self.ranks.picture
+        cards = windows.get(Entity.GPU)
         is_named, machines = node in self.accused, self.machines
         width = 1 if cards is None else cards.slot_seconds
         return (
             *of_beats(node, self.liveness, self.silence),
             *self._ranks(node),
-            *of_machine(node, machines, picture, self.ranks.second, cards, is_named=is_named),
+            *of_machine(node, machines, picture, self.ranks.second, windows, is_named=is_named),
             *of_domains(node, machines, self.windows),
             *of_cards(node, machines.cards, width),
             *of_reports(node, self.told),

@@ -17,6 +17,8 @@ from paramedic.diagnosis.node_evidence import SUSPECT
 from paramedic.ingest.contract import Entity, EntityKey
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from paramedic.diagnosis.machines import MachineWatch
     from paramedic.diagnosis.picture import JobPicture
     from paramedic.diagnosis.rows_test import RowsTest
@@ -30,18 +32,21 @@ def of_machine(
     watch: MachineWatch,
     picture: JobPicture,
     second: int | None,
-    cards: Window | None = None,
+    windows: Mapping[Entity, Window] | None = None,
     *,
     is_named: bool = False,
 ) -> Iterator[Standing]:
     """The evidence against the node and its GPUs, and what keeps it from deciding.
 
-    `cards`: what they have told until now; `is_named`: a verdict says already that it does not work
-    as it should, so that no reason why it is spared holds.
+    `windows`: what was told until now; `is_named`: a verdict says already that it does not work as
+    it should, so that no reason why it is spared holds.
     """
-    gates = tuple(_gates(watch, picture, second, cards))
+    windows = {} if windows is None else windows
+    gates = tuple(_gates(watch, picture, second, windows.get(Entity.GPU)))
     found = [
-        _of_row(test, at, watch, gates, is_named=is_named)
+        _unheard(row, gates, window)
+        if (window := windows.get(row.entity)) is not None and _is_unheard(row, window)
+        else _of_row(test, at, watch, gates, is_named=is_named)
         for test in watch.departures.tests.values()
         for at, row in enumerate(test.evidence.rows)
         if row.node == node
@@ -65,6 +70,16 @@ def _gates(
         yield Hold("the job stands still, and how machines idle says nothing of them")
     elif watch.is_alone:
         yield Hold("all its peers have ended, failed or left: beside them everybody looks odd")
+
+
+def _is_unheard(row: EntityKey, window: Window) -> bool:
+    return row not in window.rows or not window.observed[window.rows.index(row)].any()
+
+
+def _unheard(row: EntityKey, gates: tuple[Hold, ...], window: Window) -> Standing:
+    seconds = len(window.seconds) * window.slot_seconds
+    note = f"it has told no value in the last {seconds} s"
+    return Standing(row, Tier.PATTERN, _KIND, None, None, note=note, holds=gates)
 
 
 def _of_row(

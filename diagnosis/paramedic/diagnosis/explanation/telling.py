@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.contract import Tier
 from paramedic.diagnosis.departing import is_higher
 from paramedic.diagnosis.explanation.curves import PRESENCE
 from paramedic.diagnosis.explanation.domains import ALIKE
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from paramedic.ingest.contract import NodeName
 
 _INDEXED = {Entity.GPU: "GPU", Entity.RANK: "rank"}
+_MOST_NOTES = 2
 _BAR = 10
 """Characters of a full bar."""
 
@@ -193,11 +195,22 @@ def lines_of_node(
     yield from lines_of_standing(standings)
 
 
+def _nothing_to_go_by(standings: Sequence[Standing]) -> str:
+    """Where nobody could say how it works beside the others."""
+    notes = [one.note for one in standings if one.tier is Tier.PATTERN and one.note]
+    return "; ".join(["there is nothing to go by", *dict.fromkeys(notes)][: 1 + _MOST_NOTES])
+
+
 def _why_nothing(standings: Sequence[Standing]) -> str:
     strongest = max(standings, key=lambda one: one.share, default=None)
     if strongest is None or strongest.share == 0:
         held = next((hold.text for one in standings for hold in one.holds), "")
-        why = f"nothing has added up against it: {held}" if held else "nothing speaks against it"
+        if held:
+            why = f"nothing has added up against it: {held}"
+        elif any(one.tier is Tier.PATTERN and one.evidence is not None for one in standings):
+            why = "nothing speaks against it"
+        else:
+            why = _nothing_to_go_by(standings)
         return f"no verdict about it is open: {why}"
     held = strongest.holds[0].text if strongest.holds else strongest.note
     why = f": {held}" if strongest.holds or strongest.share >= 1 else ""

@@ -7,6 +7,7 @@ were missing they would look like a machine that stopped reporting, and absence 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +27,7 @@ from paramedic.ingest.recordings.columns_of_file import (
 from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.layout import files_of
 from paramedic.ingest.recordings.parquet_files import reading
-from paramedic.ingest.recordings.row_group import Keys, keys_of
+from paramedic.ingest.recordings.row_group import Keys, count_too_large, keys_of
 
 DAMAGED = (pa.ArrowException, OSError, UnicodeDecodeError)
 """What pyarrow raises for bytes that are not what they should be."""
@@ -57,6 +58,8 @@ class Findings:
     metrics: dict[str, None] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     """Columns that cannot be used, and why."""
+    too_large: Counter[str] = field(default_factory=Counter)
+    """By metric, how many values are infinite, or too large to be kept."""
     nodes: set[str] = field(default_factory=set)
     generations: dict[int, int] = field(default_factory=dict)
     """Where the file tells: each generation and its first second."""
@@ -79,6 +82,7 @@ def inspect(folder: Path, entity: Entity) -> Findings:
         for name, what in columns.unusable.items():
             findings.left_out[name] = f"{path.name}: column {name} {what}"
         for table, number, first_row in _row_groups(path, columns, findings):
+            findings.too_large += count_too_large(table, entity)
             _note(findings, path, number, first_row, columns, table)
     return findings
 

@@ -23,6 +23,7 @@ from paramedic.ingest.recordings.inspection import Findings, Unit, inspect
 from paramedic.ingest.recordings.moment import MICROSECONDS, Moment
 from paramedic.ingest.recordings.rows import RowReader
 from paramedic.ingest.some_names import some_names
+from paramedic.ingest.wording import counted
 
 _ROWS_AT_ONCE = 60_000
 _KINDS = {Entity.GPU: "GPUs", Entity.RANK: "ranks"}
@@ -57,7 +58,12 @@ class Recording:
             for findings in self._findings.values()
             for reason in findings.left_out.values()
         ]
-        return [*left_out, *self._events.remarks, *self._remarks_on_job()]
+        return [
+            *left_out,
+            *self._remarks_on_values(),
+            *self._events.remarks,
+            *self._remarks_on_job(),
+        ]
 
     @property
     def seconds(self) -> range:
@@ -120,6 +126,16 @@ class Recording:
     def _units(self) -> list[tuple[Entity, Unit]]:
         units = [(entity, unit) for entity, one in self._findings.items() for unit in one.units]
         return sorted(units, key=lambda pair: (pair[1].earliest_arrival, pair[0], pair[1].position))
+
+    def _remarks_on_values(self) -> Iterator[str]:
+        for entity, findings in self._findings.items():
+            counts = findings.too_large.most_common()
+            if counts:
+                yield (
+                    f"{entity.value}.parquet: {counted(findings.too_large.total(), 'value')}"
+                    " infinite or too large, taken for not observed:"
+                    f" {some_names(f'{number} of {metric}' for metric, number in counts)}"
+                )
 
     def _remarks_on_job(self) -> Iterator[str]:
         gpus = sum(node.gpus for node in self.job.nodes)

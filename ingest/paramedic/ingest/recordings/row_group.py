@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,10 @@ _NOT_OBSERVED = pa.Array.from_buffers(
 """NaN for pyarrow, made without pandas."""
 
 Whole = NDArray[np.int64]
+_PRECISION = {Entity.NODE: np.float32, Entity.GPU: np.float32, Entity.RANK: np.float64}
+_OF_SENSORS = (Entity.NODE, Entity.GPU)
+"""Where nothing is infinite: such a value was not observed, as it is when a source is read. The
+trainer calls what is no number infinite, and means it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +72,26 @@ def keys_of(table: pa.Table, entity: Entity, path: Path, first_row: int) -> Keys
 
 def values_of(table: pa.Table, metrics: tuple[str, ...], entity: Entity) -> NDArray[Any]:
     """The metrics as (metric, row); NaN where nothing was observed, also in whole columns."""
-    kind = np.float64 if entity is Entity.RANK else np.float32
-    values = np.empty((len(metrics), table.num_rows), kind)
+    values = np.empty((len(metrics), table.num_rows), _PRECISION[entity])
     present = set(table.column_names)
     with np.errstate(over="ignore"):  # what is too large for the precision is infinite
         for at, metric in enumerate(metrics):
             values[at] = _numbers(table.column(metric)) if metric in present else np.nan
+    if entity in _OF_SENSORS:
+        values[np.isinf(values)] = np.nan
     return values
+
+
+def count_too_large(table: pa.Table, entity: Entity) -> Counter[str]:
+    """By metric, how many values of sensors are infinite, or larger than what is kept of them."""
+    found = Counter[str]()
+    if entity in _OF_SENSORS:
+        floats = (one for one in table.column_names if pa.types.is_floating(table[one].type))
+        with np.errstate(over="ignore"):
+            for name in floats:
+                values = _numbers(table[name]).astype(_PRECISION[entity], copy=False)
+                found[name] = int(np.count_nonzero(np.isinf(values)))
+    return +found  # without those of which there is none
 
 
 def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
