@@ -73,14 +73,14 @@ class _Row(IntEnum):
     SAID = 3
     """What its work has added within about a step."""
     LATELY = 4
-    """The score without what averages hold that is over already; a little at most is kept."""
+    """The score, of which only a little is kept: it tells soon that nothing speaks any more."""
 
 
 class _Life(IntEnum):
     SEEN = 0
     """Slots in which the row was observed, less those that it has to settle longer."""
     CALM = 1
-    """Slots since the row was last suspected, at any pace, by what is not over."""
+    """Slots since the row was last suspected, at any pace, by what was added lately."""
     MET = 2
 
 
@@ -194,7 +194,7 @@ class Evidence:
 
     @property
     def decides(self) -> NDArray[np.bool_]:
-        """Whose evidence is at the level, and is of something that is not over."""
+        """Whose evidence is at the level, and adds up still."""
         decided: NDArray[np.bool_] = self.strength >= 1
         return decided & (self.calm_slots == 0) if self._slots else decided
 
@@ -270,10 +270,10 @@ class Evidence:
         for tail in self.tails:
             tail.live(len(slot.rows))
         if rows.size:
-            gains = np.zeros((2, self.paces, len(slot.rows)))
-            gains[:, :, rows] = self._gains(slot, rows, holes, terms)
+            gains = np.zeros((self.paces, len(slot.rows)))
+            gains[:, rows] = self._gains(slot, rows, holes, terms)
             gains *= counts
-            self._move(gains[0], gains[1], second, terms)
+            self._move(gains, second, terms)
         self._slots += 1
 
     def _count_calm(self, holes: NDArray[np.bool_] | None) -> None:
@@ -320,8 +320,7 @@ class Evidence:
         holes: NDArray[np.bool_] | None,
         terms: Terms,
     ) -> Cells:
-        """What each of these rows gains at each pace, in all and by what is not over, (which, pace,
-        row)."""
+        """What each of these rows gains at each pace, (pace, row)."""
         added, mean = self._added(slot, rows, terms), self._mean.cells
         self._told.cells[0][:, rows] += added.sum(axis=0)
         if self._slots > _FEW_SLOTS:
@@ -330,8 +329,7 @@ class Evidence:
         others *= _CROWD / max(mean.shape[2] - 1, 1)
         if holes is not None:
             np.copyto(others, 0.0, where=holes[:, rows])
-        new = added if slot.ended is None else np.where(slot.ended(rows), 0.0, added)
-        total = np.stack((added - others, new - others)).sum(axis=2)
+        total = np.subtract(added, others, out=added).sum(axis=1)
         largest = self._level[:, None] / terms.full_least_slots
         gains: Cells = np.minimum(total - terms.calm[:, 0], largest)
         return gains
@@ -381,14 +379,14 @@ class Evidence:
         slots += seen
         return seen & (slots > terms.settle_slots)
 
-    def _move(self, gains: Cells, new_gains: Cells, second: int, terms: Terms) -> None:
+    def _move(self, gains: Cells, second: int, terms: Terms) -> None:
         """Bring all scores up to date; whoever has none and gains nothing stays as he is."""
         score, since, peak, _, lately = (self._of(one) for one in _Row)
         since[(score == 0) & (gains > 0)] = second
         # Twice the level is kept at most, so that a row that recovers is clear in finite time.
         levels, kept = self._level[:, None], 1 - 1 / terms.forgetting_slots
         _add_up(score, gains, kept, 2 * levels)
-        _add_up(lately, new_gains, kept, _KEPT_LATELY * levels)
+        _add_up(lately, gains, kept, _KEPT_LATELY * levels)
         np.maximum(peak, score, out=peak)
         # Every healthy row has a little against it now and then.
         is_suspected = np.logical_or.reduce(lately >= SUSPECT * levels, axis=0)

@@ -357,18 +357,3 @@ def test_slower_sources_have_shorter_paces_and_memory_in_slots_and_no_two_are_al
 def test_settings_that_cannot_work_are_refused(wrong: dict[str, float], named_setting: str) -> None:
     with pytest.raises(ValueError, match=f"{named_setting} must"):
         DepartureConfig(**wrong)  # type: ignore[arg-type]
-
-
-def test_an_average_holds_what_is_over_when_the_quicker_one_says_so() -> None:
-    machines, told = of(WORK[0]), []
-    for slot in range(160):
-        values = machines.values()
-        values[0, 0] *= 1 - 0.5 * (60 <= slot < 110)
-        told.append(machines.tell(values))
-        assert told[-1].ended is not None
-    over = [one.ended(np.array([0]))[:, 0, 0].tolist() for one in told if one.ended is not None]
-    assert not any(over[at][2] for at in range(80, 110)), "while it lasts"
-    assert told[130].nats[2, 0, 0] > ODD, "long after that"
-    assert all(over[at][2] for at in range(125, 140))
-    assert over[111][1], "in the slot after the next"
-    assert not any(one[0] for one in over), "a single slot holds nothing"

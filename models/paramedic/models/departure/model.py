@@ -93,8 +93,6 @@ class Departures:
     """The job has begun to do something else in this slot."""
     haste: Cells | float = 1.0
     """(metric, row): by how much patience is shorter than usual, at most 1."""
-    ended: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None = None
-    """Tells of some rows where an average holds what is over, (pace, metric, row of these)."""
 
     @cached_property
     def deviation(self) -> Cells:
@@ -171,9 +169,8 @@ class DepartureModel:
         nats = np.zeros(odd.yardstick.smooth.shape)
         nats.ravel()[odd.cells] = self._blamed(odd, characters)
         return Departures(
-            rows, metrics, nats, odd.yardstick.deviation, known, characters, has_turned, haste,
-            odd.yardstick.over,
-        )  # fmt: skip
+            rows, metrics, nats, odd.yardstick.deviation, known, characters, has_turned, haste
+        )
 
     def _blamed(self, odd: Odd, characters: Characters) -> Cells:
         """How odd the cells are, without what is nobody's fault."""

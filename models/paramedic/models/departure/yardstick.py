@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     Cells = NDArray[np.float64]
 
 _OWN_MIDDLE = 0.7
-_OVER_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +45,6 @@ class Yardstick:
             np.copyto(scale, 0.0, where=self.holes)
         found = beyond * _inverse(scale)
         return np.copysign(found, self.smooth, out=found)
-
-    def over(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Where the average of a pace holds what the next quicker one says is over by half at
-        least, (pace, metric, row of these)."""
-        smooth = self.smooth.take(rows, axis=2)
-        over = np.zeros(smooth.shape, np.bool_)
-        slower = smooth[1:]
-        over[1:] = smooth[:-1] * np.sign(slower) < _OVER_SHARE * np.abs(slower)
-        return over
 
     def nats(self, beyond: Cells, cells: NDArray[np.intp]) -> Cells:
         """How odd these cells are, which are so far out (flat positions of all)."""
