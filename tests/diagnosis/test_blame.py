@@ -140,6 +140,15 @@ def test_a_job_that_goes_on_takes_it_back_and_the_symptom_stays() -> None:
     assert [*take_back(docket, goes_on(), moment(STOOD_AT))] == []
 
 
+def test_however_often_a_job_stands_and_goes_on_it_is_told_once() -> None:
+    docket = docket_of(accused(1))
+    for _ in range(3):
+        (failed,) = laid(docket, after=-200)
+        (back,) = take_back(docket, goes_on(), moment(STOOD_AT))
+    assert failed.summary == "it is odd; the job has come to stand: no work for a minute"
+    assert back.summary == "it is odd; the job has stood still, and goes on"
+
+
 def test_a_slow_rank_of_a_job_that_goes_on_is_slow_again() -> None:
     slow = replace(accused(1, Fault.STRAGGLER), rank=3, phase=Phase.DEGRADED)
     docket = docket_of(slow)

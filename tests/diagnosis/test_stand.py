@@ -18,7 +18,7 @@ from diagnosis.test_motion import COMPUTES, GONE, RESTS, SPINS, STEPS, Levels, m
 from paramedic.diagnosis.contract import Fault, Phase, Scope, Severity, Status, Verdict
 from paramedic.diagnosis.settings import StandstillSettings
 from paramedic.diagnosis.stand import stand_of
-from paramedic.ingest.contract import Entity, Event, EventKind, TelemetryBatch
+from paramedic.ingest.contract import Entity, Event, EventKind, Table, TelemetryBatch
 
 STOPS_AT = 80
 NOBODY_TELLS_FLOWS = {"gpu_power_watts": 100.0, "gpu_utilization_ratio": 1.0}
@@ -106,6 +106,21 @@ def test_who_was_slow_has_failed_when_the_job_has_stood_for_a_minute(gone_at: fl
     assert failed.failed_at is not None
     assert failed.failed_at.timestamp() - START in range(STOPS_AT - 2, STOPS_AT + 2)
     assert failed.detected_at.timestamp() - START in range(STOPS_AT + 58, STOPS_AT + 64)
+
+
+def with_steps(batch: TelemetryBatch) -> TelemetryBatch:
+    """A rank of each node that makes a step a second, and works like the others."""
+    nodes = tuple(name(at) for at in range(6))
+    told = {"heartbeat": 1.0, "step": float(batch.second - START), "compute_seconds": 0.8}
+    columns = {metric: (value,) * len(nodes) for metric, value in told.items()}
+    ranks = Table(Entity.RANK, nodes, tuple(range(6)), columns)
+    return replace(batch, tables=(*batch.tables, ranks))
+
+
+@pytest.mark.long
+def test_a_job_whose_ranks_make_steps_does_not_stand_whatever_its_cards_show() -> None:
+    (fired,) = told([with_steps(one) for one in plain(200, gone_at=100)])
+    assert (fired.node, fired.phase) == (name(3), Phase.SYMPTOM)
 
 
 @pytest.mark.long

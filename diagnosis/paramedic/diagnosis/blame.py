@@ -30,6 +30,7 @@ _RECOVERY_SECONDS = 120.0
 """Most jobs are brought back after an end without a person, and within this time."""
 _GOES_ON = "the job goes on"
 _STANDS = "; the job has come to stand: "
+_STOOD = "; the job has stood still, and goes on"
 
 Case = tuple[Subject, "Verdict"]
 
@@ -97,7 +98,7 @@ def lay_standstill(
     seconds = at.timestamp() - since
     if _has_ended(subject, verdict) and seconds < _RECOVERY_SECONDS:
         return
-    words = f"{verdict.summary}{_STANDS}{said}"
+    words = f"{verdict.summary.replace(_STOOD, '')}{_STANDS}{said}"
     yield docket.fail(subject, at, moment(since), words, throughput_ratio=0.0)
     yield from docket.clear(None, Trouble.JOB, at, "it is known why the job stands")
 
@@ -107,7 +108,7 @@ def take_back(docket: Docket, going_on: GoingOn, at: datetime) -> Iterator[Verdi
     for subject, verdict in list(docket.open.items()):
         if verdict.failed_at is not None and going_on.after(verdict):
             before = verdict.summary.split(_STANDS)[0]
-            yield docket.recede(subject, at, f"{before}; the job has stood still, and goes on")
+            yield docket.recede(subject, at, f"{before}{_STOOD}")
 
 
 def end_with_going_on(

@@ -23,6 +23,7 @@ def parted(window: Window, node: NodeName, index: int | None = None) -> tuple[Bo
     own = of_node & np.array([index in (None, row.index) for row in window.rows], np.bool_)
     return own, ~own if of_node.all() else ~of_node
 
+
 _LOW = 0.2
 """Of the slots: what is lower more seldom may be a glitch."""
 

@@ -2,7 +2,8 @@
 
 Everybody waits in a collective now and then, for a rank that writes a checkpoint alone too; so a
 standstill counts after a minute, and what looks like a pause after as long as one may take. Where
-nothing is told of what flows, a job that crawls looks like one that waits.
+nothing is told of what flows, a job that crawls looks like one that waits. Whatever cards show, a
+job whose ranks make steps does not stand.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def judge_stand(
     if since is None or plan.explains_standstill(second):
         return
     stand = stand_of(state.machines.absences.motion, since, settings)
-    if stand is None or _is_another_missed(stand, state):
+    if stand is None or state.going_on.since(stand.since) or _is_another_missed(stand, state):
         return
     known = state.docket, state.going_on
     laid = [*lay_standstill(*known, stand.since, moment(second), stand.words())]
