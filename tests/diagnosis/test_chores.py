@@ -36,7 +36,9 @@ def slot(nats: Mapping[tuple[str, NodeName], float], metrics: tuple[str, ...] = 
         odd[1, metrics.index(metric), HOSTS.index(EntityKey(Entity.NODE, node))] = much
     known = np.ones(odd.shape[1:], np.bool_)
     characters = characters_of(metrics)
-    return Departures(HOSTS, metrics, np.abs(odd), odd.copy, known, characters, has_turned=False)
+    return Departures(
+        HOSTS, metrics, np.abs(odd), odd.__getitem__, known, characters, has_turned=False
+    )
 
 
 def window(share: float = 1.0) -> Window:

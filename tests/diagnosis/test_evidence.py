@@ -62,7 +62,7 @@ def seen_as(nats: NDArray[np.float64], rows: tuple[EntityKey, ...] = ()) -> Depa
     known = np.ones(nats.shape[1:], np.bool_)
     names = rows or rows_of(nats.shape[2])
     return Departures(
-        names, METRICS, nats, nats.copy, known, characters_of(METRICS), has_turned=False
+        names, METRICS, nats, nats.__getitem__, known, characters_of(METRICS), has_turned=False
     )
 
 
@@ -185,6 +185,7 @@ def test_evidence_knows_since_when_it_adds_up_and_for_how_long_nobody_is_suspect
         odd = {(POWER, 0): ODD, (TENSOR, 0): ODD} if second >= 3 else {}
         evidence.add(slot(odd), second, terms())
     assert evidence.since(0) == 3
+    assert evidence.sinces(np.array([0])).tolist() == [3]
     assert evidence.calm_slots.tolist() == [0, 8]
 
 

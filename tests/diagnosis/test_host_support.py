@@ -15,6 +15,8 @@ from paramedic.diagnosis.node_evidence import SUSPECT
 from paramedic.ingest.contract import Entity, EntityKey, NodeName
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from paramedic.diagnosis.evidence import Evidence
 
 CARDS = tuple(EntityKey(Entity.GPU, NodeName(f"n{at // 2}"), at % 2) for at in range(4))
@@ -29,8 +31,8 @@ class Told:
     strength: np.ndarray[tuple[int], np.dtype[np.float64]]
     begun: int = 100
 
-    def since(self, _: int) -> int:
-        return self.begun
+    def sinces(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        return np.full(rows.size, float(self.begun))
 
 
 def joint(cards: list[float], hosts: list[float], begun: int = 100) -> list[float]:

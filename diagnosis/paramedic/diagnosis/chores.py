@@ -57,7 +57,7 @@ class Chores:
         is_usage = slot.characters.usage
         odd = slot.nats[pace][is_usage] >= _BUSY_NATS
         if np.count_nonzero(odd):
-            odd &= slot.deviation[pace][is_usage] > 0
+            odd &= slot.deviation(pace)[is_usage] > 0
             for at in np.flatnonzero(odd.any(axis=0)).tolist():
                 self._last[slot.rows[at].node] = second
 

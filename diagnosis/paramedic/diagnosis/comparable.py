@@ -61,6 +61,9 @@ def _with_progress(window: Window, fit: NDArray[np.bool_]) -> NDArray[np.bool_]:
     progress = fit[:, None] & ~known
     progress[0] = fit[0]
     highest = steps[0]
+    if (steps[1:] >= steps[:-1]).all():  # nobody goes back or is missing, as mostly
+        progress[1:] |= steps[1:] > steps[:-1]
+        return progress
     told = np.flatnonzero(known[1:].any(axis=1)) + 1
     for slot in told.tolist():  # NumPy accumulates row by row, which is slower
         progress[slot] |= steps[slot] > highest

@@ -79,7 +79,7 @@ def departure_of(test: RowsTest, window: Window, alike: tuple[int, ...], of: int
     row = window.rows[at]
     is_nodes = row.index is None or len(alike) > max(1, of // 2)
     loud = evidence.speakers(at)
-    deviation: NDArray[np.float64] = slot.deviation[evidence.pace_of(at), :, at]
+    deviation: NDArray[np.float64] = slot.deviation(evidence.pace_of(at))[:, at]
     ranked = np.lexsort((-np.abs(deviation), -loud)).tolist()
     return Departure(
         row=row,

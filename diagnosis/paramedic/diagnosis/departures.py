@@ -291,7 +291,7 @@ class DepartureWatch:
         if accused.issuperset(window.rows[at].node for at in decided):
             return
         hosts = test.hosts_of(window.rows)
-        picture = Picture(test.slot.deviation[self._pace].T, hosts)
+        picture = Picture(test.slot.deviation(self._pace).T, hosts)
         for one in self._who_stand_out(test, window, hosts, picture, strength):
             alike = picture.alike(one, strength)
             is_over = test.evidence.calm_slots[list(alike)].min() > 0

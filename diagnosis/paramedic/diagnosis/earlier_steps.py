@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from paramedic.ingest.contract import EntityKey, Window
+
+_Number = TypeVar("_Number", np.floating[Any], np.bool_)
 
 _STEPS = 30
 """Enough to know a usual spread by; of no use to jobs whose steps take less than 2 s."""
@@ -55,8 +57,8 @@ class EarlierSteps:
         earlier = [step for step in self._steps if step.second < part.first_second]
         if not earlier:
             return part
-        values = np.concatenate(([step.values for step in earlier], part.values.T))
-        observed = np.concatenate(([step.observed for step in earlier], part.observed.T))
+        values = _joined([step.values for step in earlier], part.values.T)
+        observed = _joined([step.observed for step in earlier], part.observed.T)
         first_second = part.first_second - len(earlier) * part.slot_seconds
         return replace(part, first_second=first_second, values=values.T, observed=observed.T)
 
@@ -73,6 +75,15 @@ class EarlierSteps:
                 target[np.ix_(metrics.here, rows.here)] = source[np.ix_(metrics.there, rows.there)]
             self._steps[at] = _Step(step.second, values, observed)
         self._rows, self._metrics = part.rows, part.metrics
+
+
+def _joined(first: list[NDArray[_Number]], then: NDArray[_Number]) -> NDArray[_Number]:
+    """Slots one after the other; np.concatenate would copy the first ones twice."""
+    joined = np.empty((len(first) + len(then), *then.shape[1:]), then.dtype)
+    for slot, values in zip(joined, first, strict=False):
+        slot[:] = values
+    joined[len(first) :] = then
+    return joined
 
 
 class _Places(NamedTuple):

@@ -206,6 +206,12 @@ class Evidence:
         """The second in which the row's evidence began."""
         return int(self._of(_Row.SINCE)[self.pace_of(row), row])
 
+    def sinces(self, rows: NDArray[np.intp]) -> Cells:
+        """`since` of several rows."""
+        paces = (self._of(_Row.SCORE)[:, rows] / self._level[:, None]).argmax(axis=0)
+        sinces: Cells = self._of(_Row.SINCE)[paces, rows]
+        return sinces
+
     def speakers(self, row: int) -> Cells:
         """How much each metric has added lately against the row."""
         return self._told.cells[0, :, row].copy()

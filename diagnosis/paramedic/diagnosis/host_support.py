@@ -22,13 +22,15 @@ nats the sum has to be so much higher."""
 def with_hosts(cards: Evidence, hosts: Evidence) -> NDArray[np.float64]:
     """The strength of suspected cards with that of their hosts; of all others their own."""
     strength, of_hosts = cards.strength, hosts.strength
-    suspects = np.flatnonzero(strength >= SUSPECT).tolist()
-    if not suspects or not of_hosts.any():
+    suspects = np.flatnonzero(strength >= SUSPECT)
+    if not suspects.size or not of_hosts.any():
         return strength
-    joint = strength.copy()
     places = {row.node: at for at, row in enumerate(hosts.rows)}
-    for at in suspects:
-        host = places.get(cards.rows[at].node)
-        if host is not None and abs(hosts.since(host) - cards.since(at)) <= WITHIN_A_NODE_SECONDS:
-            joint[at] = max(strength[at], (strength[at] + of_hosts[host]) / _BOTH)
+    nodes = [places.get(cards.rows[at].node, -1) for at in suspects.tolist()]
+    is_there = np.array(nodes) >= 0
+    of_card, of_host = suspects[is_there], np.array(nodes)[is_there]
+    apart = np.abs(hosts.sinces(of_host) - cards.sinces(of_card))
+    at, host = (some[apart <= WITHIN_A_NODE_SECONDS] for some in (of_card, of_host))
+    joint = strength.copy()
+    joint[at] = np.maximum(strength[at], (strength[at] + of_hosts[host]) / _BOTH)
     return joint

@@ -261,9 +261,11 @@ class MachineWatch:
         """Whose failure the job may stand for: it has not gone on since."""
         for one in docket.open.values():
             is_somebody = one.node is not None or bool(one.members)
-            worked = self.absences.motion.has_worked_since(one.detected_at.timestamp())
-            if one.phase is Phase.FAILED and is_somebody and not worked:
+            if one.phase is Phase.FAILED and is_somebody and not self._has_worked_since(one):
                 yield one
+
+    def _has_worked_since(self, one: Verdict) -> bool:
+        return self.absences.motion.has_worked_since(one.detected_at.timestamp())
 
     def _judge_cards(self, gpus: Window, picture: JobPicture, docket: Docket) -> Iterator[Verdict]:
         for finding in self.cards.look(gpus, picture.generation):

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from paramedic.ingest.contract import EntityKey, NodeName, Window
     from paramedic.models.contract import AnomalyScores
 
-_NAN = float("nan")
-
 
 @dataclass(slots=True)
 class OwnUsual:
@@ -44,11 +42,11 @@ class OwnUsual:
         self._hold(accused)
         if not self._held:
             return None
-        own = [
-            [self._held.get(row, {}).get(metric, _NAN) for metric in window.metrics]
-            for row in window.rows
-        ]
-        return np.array(own).reshape(len(window.rows), len(window.metrics))
+        own = np.full((len(window.rows), len(window.metrics)), np.nan)
+        for at, row in enumerate(window.rows):
+            if row.node in accused and (known := self._held.get(row)):
+                own[at] = [known.get(metric, np.nan) for metric in window.metrics]
+        return own
 
     def _hold(self, accused: Collection[NodeName]) -> None:
         """Keep what is known of who is newly accused, and let go of who is so no more."""
@@ -56,6 +54,6 @@ class OwnUsual:
         newest = self._newest
         if not accused or newest is None or newest.own is None:
             return
-        for row, own in zip(newest.rows, newest.own, strict=True):
+        for at, row in enumerate(newest.rows):
             if row.node in accused and row not in self._held:
-                self._held[row] = dict(zip(newest.metrics, own.tolist(), strict=True))
+                self._held[row] = dict(zip(newest.metrics, newest.own[at].tolist(), strict=True))

@@ -25,7 +25,7 @@ from paramedic.diagnosis.symptoms import JUDGED_METRICS, UNSCORED_METRICS
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.docket import Docket
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.picture import JobPicture
     from paramedic.diagnosis.settings import StragglerSettings
     from paramedic.diagnosis.straggler import Slowness, StragglerWatch
-    from paramedic.ingest.contract import NodeName, Window
+    from paramedic.ingest.contract import EntityKey, NodeName, Window
     from paramedic.ingest.windows.job import JobWindows
     from paramedic.models.contract import AnomalyScores, PatternModel
 
@@ -100,15 +100,17 @@ class RankJudging:
             memory.judged_stretch = picture.stretch(second)
             memory.watch.restart()
             memory.earlier.clear()
-        for slowness in self._weigh(second, windows, memory, picture, docket.accused):
-            finding = self._finding(slowness, memory, picture, None)
+        slow = self._weigh(second, windows, memory, picture, docket.accused)
+        suspicion = memory.watch.suspicion() if slow else {}
+        for slowness in slow:
+            finding = self._finding(slowness, suspicion, picture, None)
             machines = docket.departed(finding.node)
             departed = None if machines is None else docket.open[machines]
             is_told = finding.node in picture.departed or (departed and _tells_of_rank(departed))
             if is_told or not docket.would_change(finding):
                 continue
             scores = self._score_nodes(windows.closed_by(second), windows, picture)
-            shown = self._finding(slowness, memory, picture, scores)
+            shown = self._finding(slowness, suspicion, picture, scores)
             if departed is None or departed.fault is Fault.UNKNOWN:  # else it is said why
                 shown = with_cause(shown, _held(windows, second))
             if _is_borne(shown, slowness, second, memory.excuses):
@@ -140,11 +142,10 @@ class RankJudging:
     def _finding(
         self,
         slowness: Slowness,
-        memory: RankMemory,
+        suspicion: Mapping[EntityKey, float],
         picture: JobPicture,
         node_scores: AnomalyScores | None,
     ) -> Finding:
-        suspicion = memory.watch.suspicion()
         return finding_of(slowness, picture.generation, suspicion, node_scores, self.settings)
 
     def _score_nodes(self, second: int, windows: JobWindows, picture: JobPicture) -> AnomalyScores:

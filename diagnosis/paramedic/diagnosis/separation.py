@@ -68,8 +68,9 @@ class Picture:
         members = self._nodes.members(circle)
         away = _size(self._rows[members])
         at = int(members[int(away.argmax())])
-        others = np.delete(_size(self._middles - self._rows[at]), circle)
-        return Suspect(circle, at, float(away.max()), float(others.min(initial=np.inf)))
+        others = _size(self._middles - self._rows[at])
+        others[circle] = np.inf
+        return Suspect(circle, at, float(away.max()), float(others.min()))
 
     def alike(self, suspect: Suspect, strength: NDArray[np.float64]) -> tuple[int, ...]:
         """The rows of the suspect's node that depart as it does, itself among them.

@@ -134,6 +134,8 @@ class StragglerWatch:
         self._noise = NoiseMemory(Noise.correlated(settings.noise_correlation))
         self._rows: tuple[EntityKey, ...] = ()
         """Whose trails and noise these are, in the order in which they came."""
+        self._of_node: dict[NodeName, list[int]] = {}
+        """Which of them are whose."""
         self._met: tuple[EntityKey, ...] = ()
         self._places = np.zeros(0, np.intp)
         """Where those who were met last are among the rows."""
@@ -181,7 +183,7 @@ class StragglerWatch:
         return [
             (self._rows[at], self._trails.trail(lane, at))
             for lane in range(len(SYMPTOMS))
-            for at in self._of(node)
+            for at in self._of_node.get(node, ())
             if known[lane, at]
         ]
 
@@ -192,15 +194,12 @@ class StragglerWatch:
     def is_well(self, node: NodeName, slot_seconds: int) -> bool:
         """Whether the node's ranks were without slowness for long enough, by every symptom; not as
         long as evidence decides against one, or it would be accused again at once."""
-        here = self._of(node)
+        here = self._of_node.get(node, [])
         if self._trails.decides[:, here].any():
             return False
         slots = self._trails.healthy_slots[:, here][self._trails.known[:, here]]
         enough = max(_FEWEST_HEALTHY_SLOTS, self._settings.healthy_slots_to_resolve / slot_seconds)
         return slots.size > 0 and bool((slots >= enough).all())
-
-    def _of(self, node: NodeName) -> list[int]:
-        return [at for at, row in enumerate(self._rows) if row.node == node]
 
     def _meet(self, rows: tuple[EntityKey, ...]) -> None:
         """Find the places of these rows; newcomers come last."""
@@ -214,7 +213,9 @@ class StragglerWatch:
     def _arrange(self, rows: tuple[EntityKey, ...]) -> None:
         self._trails.arrange(rows)
         self._noise.arrange(rows, LANES)
-        self._rows, self._met = rows, ()
+        self._rows, self._met, self._of_node = rows, (), {}
+        for at, row in enumerate(rows):
+            self._of_node.setdefault(row.node, []).append(at)
 
     def _weigh_symptom(self, lane: int, slot: _Slot) -> Iterator[Slowness]:
         """Adds the slot to the evidence of those observed in it, and yields who reaches the level.
@@ -228,7 +229,7 @@ class StragglerWatch:
         if not here.size:
             return
         self._turmoil.pop(symptom.metric, None)
-        if self._is_turmoil(deviation[there], [rows[at].node for at in there]):
+        if self._is_turmoil(deviation, there, rows):
             far_out = np.abs(deviation[there]) >= self._settings.turmoil_deviation
             self._turmoil[symptom.metric] = float(far_out.mean())
             return
@@ -249,7 +250,7 @@ class StragglerWatch:
     def _beside(self, lane: int, row: EntityKey) -> list[tuple[EntityKey, bool]]:
         """The other ranks of the node, and whether they are suspected by this symptom."""
         suspected = self._trails.strengths[lane] >= SUSPECT
-        others = (at for at in self._of(row.node) if self._rows[at] != row)
+        others = (at for at in self._of_node[row.node] if self._rows[at] != row)
         return [(self._rows[at], bool(suspected[at])) for at in others]
 
     def _wander(
@@ -279,16 +280,22 @@ class StragglerWatch:
         levels = [decision_level(rate, tests, allowance, Noise(one)) for one in found.tolist()]
         return np.array(levels)[which]
 
-    def _is_turmoil(self, deviation: NDArray[np.float64], nodes: list[NodeName]) -> bool:
-        """Whether most ranks are far out; not where one node has all that are so the worse way.
+    def _is_turmoil(
+        self,
+        deviation: NDArray[np.float64],
+        there: NDArray[np.intp],
+        rows: tuple[EntityKey, ...],
+    ) -> bool:
+        """Whether most ranks that are there are far out; not where one node has all that are so
+        the worse way.
 
         Beside all the ranks of one of two nodes those of the other are far out as well.
         """
-        far_out = np.abs(deviation) >= self._settings.turmoil_deviation
-        if 2 * np.count_nonzero(far_out) <= deviation.size:
+        far_out = np.abs(deviation) >= self._settings.turmoil_deviation  # who is not there is not
+        if 2 * np.count_nonzero(far_out) <= there.size:
             return False
         worse = np.flatnonzero(far_out & (deviation > 0)).tolist()
-        return len({nodes[at] for at in worse}) != 1
+        return len({rows[at].node for at in worse}) != 1
 
     def _increments(
         self, symptom: Symptom, deviation: NDArray[np.float64], slot: _Slot

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paramedic.diagnosis.symptoms import SYMPTOMS
+from paramedic.ingest.windows.row_places import stretch
 from paramedic.models.cell_memory import CellMemory
 
 if TYPE_CHECKING:
@@ -165,6 +166,6 @@ class Trails:
     ) -> None:
         totals, counts = self.totals.cells[:, lane], self.counts.cells[:, lane]
         totals[:, ranks[begun]] = counts[:, ranks[begun]] = 0.0
-        is_there = ~np.isnan(seen)
-        totals[:, ranks] += np.where(is_there, seen, 0.0)
-        counts[:, ranks] += is_there
+        is_there, here = ~np.isnan(seen), stretch(ranks)
+        totals[:, here] += np.where(is_there, seen, 0.0)
+        counts[:, here] += is_there

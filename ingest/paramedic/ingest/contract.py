@@ -320,7 +320,8 @@ class Window:
     @property
     def last_second(self) -> int:
         """The newest slot in the window, by its first second."""
-        return self.seconds[-1]
+        slots = int(self.values.shape[2])
+        return self.first_second + (slots - 1) * self.slot_seconds
 
 
 _PAYLOAD_LIMIT_BYTES = 256 * 1024

@@ -164,8 +164,9 @@ class PeerDeviation:
         The recent slots are those after this one.
         """
         told = np.flatnonzero(~np.isnan(known.levels).all(axis=(1, 2)))
-        chosen = np.ix_(told, metrics)
-        shares = _shares_of_level(known.values[chosen], known.levels[chosen])
+        slots = _stretch(told)
+        values, levels = (all_[slots][:, metrics] for all_ in (known.values, known.levels))
+        shares = _shares_of_level(values, levels)
         older = np.searchsorted(known.numbers[told], recent, side="right")
         steady = np.zeros(shares.shape[:2])
         if older >= self.config.steady_slots:

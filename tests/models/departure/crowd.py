@@ -89,3 +89,8 @@ def oddest(found: list[Departures], row: int = 0) -> float:
 def lasting(found: list[Departures], row: int = 0, metric: int = 0, pace: int = -1) -> float:
     """What a row shows in the middle of these slots."""
     return float(np.median([one.nats[pace, metric, row] for one in found]))
+
+
+def deviations(found: Departures) -> Cells:
+    """At all paces, (pace, metric, row)."""
+    return np.array([found.deviation(pace) for pace in range(len(found.nats))])

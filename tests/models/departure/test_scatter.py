@@ -51,7 +51,8 @@ class Rests:
         odd = self.scatter.weigh(rest, known, self.floor, PACES, self.slots, MEMORY)
         nats = np.zeros((len(PACES), *known.shape))
         nats.ravel()[odd.cells] = odd.nats
-        found = Odd(nats, odd.yardstick.deviation())
+        deviations = [odd.yardstick.deviation(pace) for pace in range(len(PACES))]
+        found = Odd(nats, np.array(deviations))
         weight = known / min(self.slots + 1, MEMORY)
         early = None if rest.is_settled else np.zeros_like(known)
         self.scatter.learn(rest, weight, early, self.floor)

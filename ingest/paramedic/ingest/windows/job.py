@@ -182,13 +182,14 @@ class JobWindows:
 
     def _window_until(self, entity: Entity, last: int) -> Window:
         config, slots = self._config, self._slots[entity]
+        first = last - config.slots + 1
         keep_from = self._keep_from(last * config.sampling_seconds)
-        values, observed = slots.read(last - config.slots + 1, last, keep_from)
+        values, observed = slots.read(first, last, keep_from)
         return Window(
             job=self._job,
             generation=self._roster.generation,
             entity=entity,
-            first_second=(last - config.slots + 1) * config.sampling_seconds,
+            first_second=first * config.sampling_seconds,
             rows=slots.row_keys(),
             metrics=slots.metrics(),
             values=values,

@@ -31,6 +31,7 @@ class Watermark:
     def __init__(self, config: WindowConfig, snapshot: WatermarkSnapshot | None = None) -> None:
         state = snapshot or WatermarkSnapshot()
         self._config = config
+        self._kept_seconds = self._seconds(config.retained_slots)
         self._origin = state.origin
         self._closed = state.closed
         self._told = state.told
@@ -62,14 +63,13 @@ class Watermark:
         """The oldest second that is still of use, when `second` is about to be used."""
         floor = self._floor()
         newest = second if floor is None else floor
-        return newest - self._seconds(self._config.retained_slots - 1)
+        return newest - self._kept_seconds + self._config.sampling_seconds
 
     def begin_at(self, second: int) -> bool:
         """Note a second that was observed; True if it is so old that everything begins anew."""
         if self._closed is not None or (self._origin is not None and second >= self._origin):
             return False
-        kept = self._seconds(self._config.retained_slots)
-        anew = self._origin is not None and second <= self._origin - kept
+        anew = self._origin is not None and second <= self._origin - self._kept_seconds
         self._origin = second
         return anew
 

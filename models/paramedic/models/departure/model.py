@@ -8,7 +8,7 @@ distribution that noise is assumed to have.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,8 +84,8 @@ class Departures:
     metrics: tuple[str, ...]
     nats: Cells
     """How odd: -ln of the share of healthy row-slots as far out; 0 where nothing is known."""
-    measure: Callable[[], Cells]
-    """Gives the deviations."""
+    measure: Callable[[int], Cells]
+    """Gives the deviations at a pace."""
     known: NDArray[np.bool_]
     """(metric, row): observed, and so were peers."""
     characters: Characters
@@ -94,13 +94,16 @@ class Departures:
     haste: Cells | float = 1.0
     """(metric, row): by how much patience is shorter than usual, at most 1."""
 
-    @cached_property
-    def deviation(self) -> Cells:
-        """Signed, free of the job's size and of units; 0 where nothing is known.
+    _measured: dict[int, Cells] = field(default_factory=dict)
+
+    def deviation(self, pace: int) -> Cells:
+        """Signed, free of the job's size and of units; 0 where nothing is known. (metric, row).
 
         Worked out when it is asked for: of most slots nobody does.
         """
-        return self.measure()
+        if pace not in self._measured:
+            self._measured[pace] = self.measure(pace)
+        return self._measured[pace]
 
 
 @dataclass(slots=True)

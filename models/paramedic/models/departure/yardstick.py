@@ -36,15 +36,17 @@ class Yardstick:
     """By how much each row scatters by itself."""
     holes: NDArray[np.bool_] | None
 
-    def deviation(self) -> Cells:
-        """(pace, metric, row): signed, in folds of the tail; 0 where nothing is known."""
-        size = np.abs(self.smooth)
+    def deviation(self, pace: int) -> Cells:
+        """(metric, row): signed, in folds of the tail; 0 where nothing is known."""
+        smooth = self.smooth[pace]
+        size = np.abs(smooth)
         beyond = size if self.rest.is_settled else np.maximum(size - self.rest.doubt, 0.0)
-        scale = np.maximum(self.fold, self.own * self.rest.trust)
+        scale = np.maximum(self.fold[pace], self.own[pace] * self.rest.trust)
         if self.holes is not None:
             np.copyto(scale, 0.0, where=self.holes)
         found = beyond * _inverse(scale)
-        return np.copysign(found, self.smooth, out=found)
+        signed: Cells = np.copysign(found, smooth, out=found)
+        return signed
 
     def nats(self, beyond: Cells, cells: NDArray[np.intp]) -> Cells:
         """How odd these cells are, which are so far out (flat positions of all)."""
