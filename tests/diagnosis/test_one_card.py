@@ -86,6 +86,68 @@ def test_the_makers_advice_holds_unless_it_takes_the_error_for_a_trend(
     assert (only(docket).severity, only(docket).action) == (Severity.P1, advice)
 
 
+TEST = Recommendation(RecommendedAction.RUN_TEST, "nothing says why")
+NOTIFY = Recommendation(RecommendedAction.NOTIFY, "NVIDIA: nothing to do")
+
+
+@pytest.mark.parametrize(
+    ("fault", "seen", "asked", "advice"),
+    [
+        (Fault.UNKNOWN, TEST, RESET, RESET),
+        (Fault.UNKNOWN, REPLACE, RESET, RESET),
+        (Fault.ECC_ERROR, TEST, RESET, RESET),
+        (Fault.ECC_ERROR, REPLACE, RESET, REPLACE),
+        (Fault.UNKNOWN, TEST, NOTIFY, TEST),
+    ],
+)
+@pytest.mark.parametrize("is_told_first", [True, False])
+def test_what_is_seen_advises_only_where_it_says_why_or_nothing_else_asks(
+    fault: Fault,
+    seen: Recommendation,
+    asked: Recommendation,
+    advice: Recommendation,
+    *,
+    is_told_first: bool,
+) -> None:
+    pattern, card = replace(works(fault), action=seen), replace(tells(), action=asked)
+    docket, _ = told(*((card, pattern) if is_told_first else (pattern, card)))
+    assert only(docket).action == advice
+
+
+LATE = Evidence("compute_seconds", 1.8, 1.5, 4.0, moment(90))
+SLOW = Finding(
+    node=NODE, rank=5, generation=0, fault=Fault.STRAGGLER, phase=Phase.DEGRADED,
+    tier=Tier.PATTERN, confidence=0.98, onset=moment(90), detected_at=moment(100),
+    summary="rank 5 is slow", candidates=(Candidate(NODE, 1.0),), evidence=(LATE,),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("is_told_first", [True, False])
+def test_a_slow_rank_and_what_its_card_tells_are_one(*, is_told_first: bool) -> None:
+    docket, (fired, both) = told(*((tells(), SLOW) if is_told_first else (SLOW, tells(at=120))))
+    assert docket.open == {CARD: both}
+    assert (both.id, both.fault, both.tier) == (fired.id, Fault.ECC_ERROR, Tier.KNOWN_ERROR)
+    assert (both.rank, both.phase, both.action) == (5, Phase.DEGRADED, RESET)
+    assert both.summary == "rank 5 is slow; and GPU 2 of a: Xid 94"
+    (well,) = docket.recover(CARD, moment(200), "it is as fast again")
+    assert (well.rank, well.phase, well.status) == (None, Phase.SYMPTOM, Status.UPDATED)
+
+
+@pytest.mark.parametrize(
+    "slow",
+    [
+        replace(SLOW, evidence=(replace(LATE, metric="dataloader_seconds"),)),
+        replace(SLOW, fault=Fault.HANG, phase=Phase.FAILED),
+        replace(SLOW, node=OTHER),
+    ],
+    ids=["waits for data", "hangs", "elsewhere"],
+)
+def test_no_card_tells_why_a_rank_does_something_else(slow: Finding) -> None:
+    for findings in ((slow, tells()), (tells(), slow)):
+        docket, _ = told(*findings)
+        assert len(docket.open) == 2
+
+
 @pytest.mark.parametrize(
     ("departed", "card", "is_one"),
     [
@@ -186,3 +248,25 @@ def test_codes_alone_and_a_bad_past_are_not_about_how_a_card_works() -> None:
     often = Evidence("failures", 4.0, 0.1, 9.0, moment(0))
     assert not is_with_departure(replace(fired, fault=Fault.NODE_FAILURE_RATE, evidence=(often,)))
     assert docket.accused == frozenset()
+
+
+LOST = Finding(
+    node=NODE, rank=4, generation=0, fault=Fault.MACHINE_UNREACHABLE, phase=Phase.FAILED,
+    tier=Tier.HEARTBEAT, confidence=0.99, onset=moment(150), detected_at=moment(160),
+    summary="a is silent", candidates=(), evidence=(Evidence("heartbeat", None, 1, -9, moment(1)),),
+)  # fmt: skip
+
+
+def test_a_machine_that_is_lost_has_failed_under_the_id_of_its_symptoms() -> None:
+    docket, (fired, failed) = told(works(), LOST)
+    assert docket.open == {Subject(NODE, Trouble.ALIVE): failed}
+    assert (failed.id, failed.fault, failed.rank) == (fired.id, Fault.MACHINE_UNREACHABLE, 4)
+    assert (failed.onset, failed.failed_at) == (fired.onset, LOST.onset)
+    assert failed.summary == "a is silent; before that, GPU 2 of a lost work"
+    assert [one.metric for one in failed.evidence] == ["heartbeat", "gpu_utilization_ratio"]
+    assert docket.report(LOST) == ()
+
+
+def test_a_machine_that_is_lost_leaves_what_is_told_of_others() -> None:
+    docket, _ = told(works(), replace(LOST, node=OTHER))
+    assert len(docket.open) == 2

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from diagnosis.playing import diagnose, firing, merged
-from diagnosis.synthetic import START, Scene, job_state, node_name, with_columns
+from diagnosis.synthetic import START, Scene, event, job_state, node_name, with_columns
 from paramedic.diagnosis.contract import (
     Fault,
     Phase,
@@ -17,7 +18,7 @@ from paramedic.diagnosis.contract import (
     Tier,
     Verdict,
 )
-from paramedic.ingest.contract import Entity
+from paramedic.ingest.contract import Entity, EventKind
 
 pytestmark = pytest.mark.long
 
@@ -235,6 +236,18 @@ def test_all_slow_ranks_of_a_node_are_told_and_most_of_them_are_the_nodes_troubl
     assert (fired.node, fired.rank) == (node_name(0), 0)
     assert fired.summary.endswith(said)
     assert fired.action.recommended is action
+
+
+def test_a_slow_rank_whose_card_tells_an_error_is_one_verdict_until_it_is_fast_again() -> None:
+    xid = replace(event(EventKind.XID, 50, node_name(2), xid=94), gpu=0)
+    scene = Scene(seconds=160, slow={2: 2.0}, slow_until=90)
+    fired, slow, well = diagnose(merged(scene.batches(), [xid]))
+    assert {fired.id} == {slow.id, well.id}
+    assert (fired.fault, slow.fault, slow.rank) == (Fault.ECC_ERROR, Fault.ECC_ERROR, 2)
+    assert slow.phase is Phase.DEGRADED
+    assert slow.summary.startswith("rank 2 on node-0002 computes")
+    assert (well.status, well.rank, well.phase) == (Status.UPDATED, None, Phase.SYMPTOM)
+    assert well.summary.endswith("rank 2 is as fast as its peers again")
 
 
 def test_node_metrics_support_but_never_decide() -> None:

@@ -3,11 +3,11 @@
 A node, and the job as a whole, has at most one open verdict of each kind of trouble (a lost card
 has its own). The trouble of a living process gets worse under one id: a straggler that hangs is
 `updated`, and one that is out of reach is so again. The end of the process is hard evidence of
-another kind and a verdict of its own, unless it is known why (`downfall`). What a card tells and
-how it works are one verdict where the one explains the other. Nodes that share what has failed have
-one verdict together, and none of their own beside it for the same trouble; who joins them later
-updates it. What is open on a node that has left the job, or of the job itself, is resolved when the
-job trains again.
+another kind and a verdict of its own, unless it is known why (`downfall`). A machine that is lost
+has failed under the id of its symptoms. What a card tells and how it works are one verdict where
+the one explains the other. Nodes that share what has failed have one verdict together, and none of
+their own beside it for the same trouble; who joins them later updates it. What is open on a node
+that has left the job, or of the job itself, is resolved when the job trains again.
 `detected_at` never goes back in a verdict's life, so whoever keeps the newest state by it keeps the
 one that was said last.
 """
@@ -96,6 +96,8 @@ class Docket:
         weighed = self._admission.weighed(news, self._open)
         if (partner := partner_of(self._open, weighed)) is not None:
             return (self._unite(partner, weighed),)
+        if (before := self._before_it_was_lost(weighed)) is not None:
+            return (self._lose(before, weighed),)
         subject = subject_among(self._open, weighed)
         known = self._open.get(subject)
         verdict = _firing(self._job, weighed) if known is None else _revised(known, weighed)
@@ -303,6 +305,24 @@ class Docket:
         known = self._open.pop(partner)
         is_told = finding.subject.trouble is Trouble.CARD
         verdict = with_card(known, finding) if is_told else with_departure(known, finding)
+        self._open[_subject(verdict)] = verdict
+        return verdict
+
+    def _before_it_was_lost(self, finding: Finding) -> Subject | None:
+        """Under which subject it is open that a machine worked unlike its peers that is lost."""
+        departed = Subject(finding.node, Trouble.DEPARTED)
+        is_lost = finding.fault is Fault.MACHINE_UNREACHABLE and finding.subject not in self._open
+        return departed if is_lost and departed in self._open else None
+
+    def _lose(self, before: Subject, finding: Finding) -> Verdict:
+        """A machine that is lost has failed under the id of its symptoms."""
+        known = self._open.pop(before)
+        verdict = replace(
+            _worse(known, finding),
+            summary=f"{finding.summary}; before that, {known.summary}",
+            evidence=(*finding.evidence, *known.evidence),
+            failed_at=finding.onset,
+        )
         self._open[_subject(verdict)] = verdict
         return verdict
 

@@ -253,7 +253,8 @@ class MachineWatch:
         """Whether the job stands for another's failure, and this one is not silent since then."""
         causes = list(self._failed_causes(docket))
         return bool(causes) and not any(
-            one.fault in _UNHEARD and at_once(one.onset.timestamp(), absence.since)
+            one.fault in _UNHEARD
+            and at_once((one.failed_at or one.onset).timestamp(), absence.since)
             for one in causes
         )
 

@@ -11,14 +11,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paramedic.diagnosis.contract import Fault, Phase, Scope, Severity, Status, Tier
+from paramedic.diagnosis.contract import (
+    Fault,
+    Phase,
+    RecommendedAction,
+    Scope,
+    Severity,
+    Status,
+    Tier,
+)
 from paramedic.diagnosis.finding import Subject, Trouble
+from paramedic.diagnosis.symptoms import LOADING_METRIC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from paramedic.diagnosis.contract import Evidence, Verdict
+    from paramedic.diagnosis.contract import Evidence, Recommendation, Verdict
     from paramedic.diagnosis.finding import Finding
 
 _AND = "; and "
@@ -27,6 +36,7 @@ SAYS_NO_WHY = (Fault.UNKNOWN, Fault.STRAGGLER)
 """Names of what a machine does, and not of what is wrong with it."""
 _OF_PROGRAMS = Fault.CUDA_EXECUTION_ERROR
 """Told by healthy cards too: no reason to work differently unless that is what is seen."""
+_OF_LIFE = (Fault.STRAGGLER, Fault.HANG, Fault.MACHINE_UNREACHABLE, Fault.PROCESS_EXIT)
 _PHASES = (Phase.SYMPTOM, Phase.DEGRADED, Phase.FAILED)
 
 
@@ -40,11 +50,10 @@ def partner_of(known: Mapping[Subject, Verdict], finding: Finding) -> Subject | 
     """What is open about the same trouble of the same card, told by the other kind of evidence."""
     trouble, node = finding.subject.trouble, finding.node
     if trouble is Trouble.CARD:
-        departed = Subject(node, Trouble.DEPARTED)
-        verdict = known.get(departed)
-        is_it = verdict is not None and _is_one(verdict, finding)
-        return departed if is_it else None
-    if trouble is not Trouble.DEPARTED:
+        patterns = (Subject(node, one) for one in (Trouble.DEPARTED, Trouble.ALIVE))
+        found = (one for one in patterns if one in known and _is_one(known[one], finding))
+        return next(found, None)
+    if not _is_of_work(finding):
         return None
     told = (
         subject
@@ -54,12 +63,22 @@ def partner_of(known: Mapping[Subject, Verdict], finding: Finding) -> Subject | 
     return next(told, None)
 
 
+def _is_of_work(one: Finding | Verdict) -> bool:
+    """Whether it says how a machine works, or that its rank is slow; not of a rank that waits for
+    data, which no card does."""
+    leads = one.evidence[0].metric if one.evidence else ""
+    is_slow_rank = one.rank is not None and one.phase is Phase.DEGRADED
+    is_at_work = is_slow_rank or one.fault not in _OF_LIFE
+    return one.tier is Tier.PATTERN and is_at_work and leads != LOADING_METRIC
+
+
 def _is_one(pattern: Verdict | Finding, card: Verdict | Finding) -> bool:
     """Whether what is told of a card is why it, or its node, works differently."""
     is_here = None in (pattern.gpu, card.gpu) or pattern.gpu == card.gpu
     is_gone = card.fault is Fault.GPU_CARD_DROP and pattern.gpu is not None
     explains = pattern.fault in SAYS_NO_WHY and card.fault is not _OF_PROGRAMS
-    return is_here and (pattern.fault is card.fault or is_gone or explains)
+    is_why = pattern.fault is card.fault or is_gone or explains
+    return _is_of_work(pattern) and is_here and is_why
 
 
 def with_departure(known: Verdict, finding: Finding) -> Verdict:
@@ -67,9 +86,10 @@ def with_departure(known: Verdict, finding: Finding) -> Verdict:
     whole = _both(known, finding, _together(finding.evidence, known.evidence))
     return replace(
         whole,
+        rank=known.rank if finding.rank is None else finding.rank,
         candidates=finding.candidates,
         summary=f"{finding.summary}{_AND}{known.summary}",
-        action=known.action if _is_grave(known.severity) else finding.recommendation,
+        action=_advice(known.action, known.severity, finding.recommendation, finding.fault),
     )
 
 
@@ -84,7 +104,7 @@ def with_card(known: Verdict, finding: Finding) -> Verdict:
         gpu=finding.gpu,
         scope=Scope.NODE if finding.gpu is None else Scope.GPU,
         summary=f"{before}{_AND}{finding.summary}",
-        action=finding.recommendation if _is_grave(finding.gravity) else known.action,
+        action=_advice(finding.recommendation, finding.gravity, known.action, known.fault),
     )
 
 
@@ -153,6 +173,11 @@ def is_told(evidence: Evidence) -> bool:
     return evidence.peers is None and not evidence.deviation
 
 
-def _is_grave(severity: Severity) -> bool:
-    """Whether what the maker advises goes before what how the card works asks for."""
-    return severity is not Severity.P2
+def _advice(
+    told: Recommendation, gravity: Severity, seen: Recommendation, fault: Fault
+) -> Recommendation:
+    """The maker's advice, unless it takes for a trend what is seen to hurt, and it is seen why."""
+    is_trend = gravity is Severity.P2
+    is_known_why = fault not in SAYS_NO_WHY and seen.recommended is not RecommendedAction.RUN_TEST
+    asks_nothing = told.recommended in (RecommendedAction.NONE, RecommendedAction.NOTIFY)
+    return seen if is_trend and (is_known_why or asks_nothing) else told

@@ -17,6 +17,7 @@ from paramedic.diagnosis.earlier_steps import EarlierSteps
 from paramedic.diagnosis.excuses import Excuse, Excuses
 from paramedic.diagnosis.finding import moment
 from paramedic.diagnosis.joining import is_joined, is_slow_rank
+from paramedic.diagnosis.one_card import is_with_departure
 from paramedic.diagnosis.own_usual import OwnUsual
 from paramedic.diagnosis.rank_families import with_cause
 from paramedic.diagnosis.same_step import telling_ranks, with_peers_of_the_step
@@ -195,8 +196,9 @@ def _acquit(
 ) -> Iterator[Verdict]:
     """Resolves those that have long been as fast as their peers."""
     for subject, verdict in list(docket.open.items()):
-        is_ours = verdict.tier is Tier.PATTERN and is_slow_rank(verdict) and not is_joined(verdict)
+        is_of_work = verdict.tier is Tier.PATTERN or is_with_departure(verdict)
+        is_ours = is_of_work and is_slow_rank(verdict) and not is_joined(verdict)
         slow_node = subject.node if is_ours else None
         if slow_node is not None and watch.is_well(slow_node, slot_seconds):
             reason = f"rank {verdict.rank} is as fast as its peers again"
-            yield from docket.clear(slow_node, subject.trouble, moment(second), reason)
+            yield from docket.recover(subject, moment(second), reason)
