@@ -16,7 +16,8 @@ from benchmarks.other_physics.plan import EpisodeKind
 from benchmarks.other_physics.recording import write_recording
 from benchmarks.other_physics.simulate import main, orders
 
-from paramedic.ingest.recordings.reading import Recording, open_recording
+from paramedic.ingest.recordings.reading import open_recording
+from paramedic.ingest.recordings.recording import Recording
 
 SIMULATOR = Path(__file__).parents[2] / "benchmarks" / "other_physics"
 

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from ingest.recordings.recorded import JOB, START, batches_of, moments_of
 from paramedic.ingest.contract import Entity, Event, EventKind, NodeName, TelemetryBatch
 from paramedic.ingest.recordings.events_file import EventsFile
-from paramedic.ingest.recordings.events_reading import HeardEvent, read_events
+from paramedic.ingest.recordings.events_reading import read_events
 from paramedic.ingest.recordings.joining import join, write_whole
 from paramedic.ingest.recordings.layout import files_of, held_parts, holding
-from paramedic.ingest.recordings.moment import MICROSECONDS
+from paramedic.ingest.recordings.moment import MICROSECONDS, HeardEvent
 from paramedic.ingest.recordings.reading import open_recording
 from paramedic.ingest.recordings.row_group import Whole
 from paramedic.ingest.recordings.rows import RowReader

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from paramedic.api.command_line import extras
 from paramedic.api.command_line.errors import UsageError
 from paramedic.api.command_line.flags import chosen, path, positive, valued
 from paramedic.api.command_line.verbs import Call, Verb
 from paramedic.api.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from paramedic.api.wiring.replay import ReplayRequest
 
 _TEACHING = """\
 Reads a recording as the live run saw it and judges it as the live run would have: the same windows,
@@ -78,22 +82,36 @@ def _packages(flags: Namespace, _settings: Settings) -> Sequence[str]:
 
 def _execute(call: Call) -> int:
     flags, around = call.flags, call.surroundings
-    if flags.bus is not None and flags.format == "table":
+    if flags.bus is None:
+        return _judge(call)
+    if flags.format == "table":
         raise UsageError(
             "--bus publishes and judges nothing, so --format table has nothing to show"
         )
-    from paramedic.api.wiring.replay import ReplayRequest, replay
-
-    dumps = None if flags.flight_recorder is None else around.folder / flags.flight_recorder
-    request = ReplayRequest(
-        around.folder / flags.folder, flags.speed, flags.format == "table", dumps
-    )
-    if flags.bus is None:
-        return replay(request, call.settings, around.stdout, around.stderr)
     from paramedic.api.wiring.republish import RepublishRequest, republish
 
-    onto = RepublishRequest(request, flags.bus, call.settings, around.environment)
+    onto = RepublishRequest(_request(call), flags.bus, call.settings, around.environment)
     return republish(onto, around.stderr)
+
+
+def _judge(call: Call) -> int:
+    from paramedic.ingest.recordings.opening import being_opened
+
+    around = call.surroundings
+    with being_opened(around.folder / call.flags.folder) as opening:
+        # What judges is loaded meanwhile.
+        from paramedic.api.wiring.replay import replay
+
+        request = _request(call)
+        return replay(request, call.settings, around.stdout, around.stderr, opening=opening)
+
+
+def _request(call: Call) -> ReplayRequest:
+    from paramedic.api.wiring.replay import ReplayRequest
+
+    flags, folder = call.flags, call.surroundings.folder
+    dumps = None if flags.flight_recorder is None else folder / flags.flight_recorder
+    return ReplayRequest(folder / flags.folder, flags.speed, flags.format == "table", dumps)
 
 
 REPLAY = Verb(

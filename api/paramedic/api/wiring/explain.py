@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Verdict
     from paramedic.diagnosis.explanation.standing import Standing
     from paramedic.ingest.recordings.moment import Moment
-    from paramedic.ingest.recordings.reading import Recording
+    from paramedic.ingest.recordings.recording import Recording
 
 _AT_MAXIMUM_SPEED = float("inf")
 _DRAWN = timedelta(minutes=11)

@@ -17,7 +17,7 @@ from paramedic.ingest.drafts import reason_of, remedy_for, write_bytes
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.contract import Verdict
-    from paramedic.ingest.recordings.reading import Recording
+    from paramedic.ingest.recordings.recording import Recording
 
 
 def require_place(path: Path) -> None:

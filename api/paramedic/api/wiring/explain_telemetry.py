@@ -15,7 +15,7 @@ from paramedic.ingest.contract import JobName
 from paramedic.ingest.recordings.cutting import Stretch, cut
 from paramedic.ingest.recordings.description import JOB_FILE
 from paramedic.ingest.recordings.looking import looking
-from paramedic.ingest.recordings.reading import Recording
+from paramedic.ingest.recordings.recording import Recording
 from paramedic.ingest.recordings.ring import segments
 
 _RING = "ring"

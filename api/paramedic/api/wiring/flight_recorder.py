@@ -21,7 +21,7 @@ from paramedic.ingest.recordings.moment import MICROSECONDS, Moment
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.flight_recorder.reading import RankDump
-    from paramedic.ingest.recordings.reading import Recording
+    from paramedic.ingest.recordings.recording import Recording
 
 
 def explain_dumps(folder: Path, stdout: TextIO, *, as_json: bool) -> int:

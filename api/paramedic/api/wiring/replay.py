@@ -6,7 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +22,8 @@ from paramedic.ingest.catalogue.catalogue import shipped_catalogue
 from paramedic.ingest.contract import Entity, Event, format_time
 from paramedic.ingest.recordings.introducing import introduced
 from paramedic.ingest.recordings.moment import MICROSECONDS, Moment
-from paramedic.ingest.recordings.reading import Recording, open_recording
+from paramedic.ingest.recordings.opening import Opening, being_opened
+from paramedic.ingest.recordings.recording import Recording
 from paramedic.ingest.some_names import some_names
 
 if TYPE_CHECKING:
@@ -64,21 +65,25 @@ def replay(
     stdout: TextIO,
     stderr: TextIO,
     clock: Time = SYSTEM_TIME,
+    opening: Opening | None = None,
 ) -> int:
-    """Print the verdicts of a live run over this telemetry. Raises RecordingError."""
-    with ThreadPoolExecutor(1, "opening") as thread:
-        opening = thread.submit(opened, request.folder, stderr)
+    """Print the verdicts of a live run over this telemetry. Raises RecordingError.
+
+    `opening`: the recording is being opened already.
+    """
+    with nullcontext(opening) if opening else being_opened(request.folder) as recording_of:
         import_module("paramedic.diagnosis.service")  # what judges is loaded meanwhile
-        recording = opening.result()
-    detector = detector_of(recording, settings)
-    show = _as_table(stderr) if request.as_table else lambda one: tell(stdout, _as_line(one))
-    begun, verdicts = clock.clock(), Counter[str]()
-    given = dumps_as_moments(request.flight_recorder, recording)
-    seen = Judgeable(shipped_catalogue().metrics, _settle_seconds(settings))
-    moments = looked_at(played(recording, request.speed, stderr, clock, given), seen)
-    for verdict in judged(detector, moments):
-        show(verdict)
-        verdicts[verdict.id] += 1
+        recording = recording_of()
+        say(stderr, *recording.remarks)
+        detector = detector_of(recording, settings)
+        show = _as_table(stderr) if request.as_table else lambda one: tell(stdout, _as_line(one))
+        begun, verdicts = clock.clock(), Counter[str]()
+        given = dumps_as_moments(request.flight_recorder, recording)
+        seen = Judgeable(shipped_catalogue().metrics, _settle_seconds(settings))
+        moments = looked_at(played(recording, request.speed, stderr, clock, given), seen)
+        for verdict in judged(detector, moments):
+            show(verdict)
+            verdicts[verdict.id] += 1
     taken = clock.clock() - begun
     say(stderr, _summary(recording, verdicts, taken))
     if not verdicts and (why := seen.why_nothing(detector.rows_late)):
@@ -107,7 +112,8 @@ def _settle_seconds(settings: Settings) -> dict[Entity, int]:
 
 def opened(folder: Path, stderr: TextIO) -> Recording:
     """The recording, after what is remarkable about it was told. Raises RecordingError."""
-    recording = open_recording(folder)
+    reading = import_module("paramedic.ingest.recordings.reading")  # which takes long
+    recording: Recording = reading.open_recording(folder)
     say(stderr, *recording.remarks)
     return recording
 

@@ -15,12 +15,12 @@ from paramedic.ingest.recordings.columns_of_file import reason_of, unreadable
 from paramedic.ingest.recordings.description import JOB_FILE, JobDescription
 from paramedic.ingest.recordings.description_reading import read_description
 from paramedic.ingest.recordings.errors import CutError, RecordingFormatError
-from paramedic.ingest.recordings.events_reading import HeardEvent, read_events
+from paramedic.ingest.recordings.events_reading import read_events
 from paramedic.ingest.recordings.inspection import DAMAGED
 from paramedic.ingest.recordings.joining import join
 from paramedic.ingest.recordings.layout import TIMESTAMP, files_of, whole_file
 from paramedic.ingest.recordings.looking import looking
-from paramedic.ingest.recordings.moment import MICROSECONDS
+from paramedic.ingest.recordings.moment import MICROSECONDS, HeardEvent
 from paramedic.ingest.recordings.parquet_files import metadata_of
 from paramedic.ingest.recordings.ring import segments
 from paramedic.ingest.recordings.writing import RecordingWriter, told

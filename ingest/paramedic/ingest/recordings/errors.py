@@ -12,6 +12,7 @@ class RecordingError(IngestError):
     ├── RecordingExistsError   stop: the folder holds a recording already
     ├── RecordingWriteError    the folder cannot be written: no space, no permission
     ├── RecordingFormatError   stop: the folder is no recording, or a file of it cannot be used
+    ├── ReaderLostError        try again: the process that reads it has ended
     └── CutError               stop: what was to be cut out is not there
     """
 
@@ -31,6 +32,10 @@ class RecordingWriteError(RecordingError):
 
 class RecordingFormatError(RecordingError):
     """The folder is no recording, or a file of it cannot be used; says which, where and why."""
+
+
+class ReaderLostError(RecordingError):
+    """The process that reads the recording ended before it was done; says how."""
 
 
 class CutError(RecordingError):

@@ -18,24 +18,9 @@ from paramedic.ingest.contract import (
 )
 from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.layout import ARRIVED, EVENTS_FILE, TIMESTAMP
-from paramedic.ingest.recordings.moment import MICROSECONDS
+from paramedic.ingest.recordings.moment import MICROSECONDS, HeardEvent
 
 _KINDS = frozenset(EventKind)
-
-
-@dataclass(frozen=True, slots=True)
-class HeardEvent:
-    """An event, and when it was heard of (microseconds since 1970); None: nothing is said."""
-
-    event: Event
-    heard: int | None = None
-
-    @property
-    def arrived(self) -> int:
-        """When it was heard of, or else when it happened."""
-        if self.heard is not None:
-            return self.heard
-        return round(self.event.timestamp.timestamp() * MICROSECONDS)
 
 
 @dataclass(slots=True)

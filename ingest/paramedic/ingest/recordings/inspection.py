@@ -31,6 +31,7 @@ from paramedic.ingest.recordings.row_group import Keys, count_too_large, keys_of
 
 DAMAGED = (pa.ArrowException, OSError, UnicodeDecodeError)
 """What pyarrow raises for bytes that are not what they should be."""
+_KEPT_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,10 @@ class Findings:
     first_second: int | None = None
     last_second: int | None = None
     rows: int = 0
+    kept: dict[tuple[Path, int], pa.Table] = field(default_factory=dict)
+    """The first row groups as they were decoded, by file and number: a recording that is not large
+    is decoded once."""
+    kept_bytes: int = 0
 
     @property
     def usable_metrics(self) -> tuple[str, ...]:
@@ -84,6 +89,7 @@ def inspect(folder: Path, entity: Entity) -> Findings:
         for table, number, first_row in _row_groups(path, columns, findings):
             findings.too_large += count_too_large(table, entity)
             _note(findings, path, number, first_row, columns, table)
+            _keep(findings, path, number, columns, table)
     return findings
 
 
@@ -168,6 +174,16 @@ def _note(
     findings.rows += group.num_rows
     findings.nodes.update(keys.nodes)
     _note_times(findings, keys)
+
+
+def _keep(
+    findings: Findings, path: Path, number: int, columns: FileColumns, table: pa.Table
+) -> None:
+    """Hold on to what was decoded, unless it is much, or not all that can be used."""
+    usable = set(columns.metrics).difference(findings.left_out)
+    if usable.issubset(table.column_names) and findings.kept_bytes < _KEPT_BYTES:
+        findings.kept[path, number] = table
+        findings.kept_bytes += table.nbytes
 
 
 def _note_times(findings: Findings, keys: Keys) -> None:

@@ -17,3 +17,18 @@ class Moment:
     """Microseconds since 1970. A batch has arrived with the last of its rows; an event of which
     nothing is said, when it happened."""
     fact: TelemetryBatch | Event
+
+
+@dataclass(frozen=True, slots=True)
+class HeardEvent:
+    """An event, and when it was heard of (microseconds since 1970); None: nothing is said."""
+
+    event: Event
+    heard: int | None = None
+
+    @property
+    def arrived(self) -> int:
+        """When it was heard of, or else when it happened."""
+        if self.heard is not None:
+            return self.heard
+        return round(self.event.timestamp.timestamp() * MICROSECONDS)

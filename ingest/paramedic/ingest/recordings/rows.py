@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from paramedic.ingest.contract import Entity
@@ -68,11 +70,16 @@ class RowReader:
         metrics: tuple[str, ...],
         node_places: dict[str, int],
         generations: dict[int, int],
+        decoded: dict[tuple[Path, int], pa.Table] | None = None,
     ) -> None:
-        """`generations`: the first second of each, for files that do not tell."""
+        """`generations`: the first second of each, for files that do not tell.
+
+        `decoded`: row groups that need not be read; each is taken out when it is asked for.
+        """
         self._entity = entity
         self._metrics = metrics
         self._node_places = node_places
+        self._decoded = {} if decoded is None else decoded
         begun = sorted(generations.items())
         self._numbers = np.array([number for number, _ in begun], np.int64)
         # A generation that began before an older one did has taken its place at once.
@@ -81,9 +88,7 @@ class RowReader:
 
     def read(self, unit: Unit) -> Rows:
         """The rows of a row group."""
-        wanted = [*unit.columns.keys, *(m for m in unit.columns.metrics if m in self._metrics)]
-        with reading(unit.path) as file:
-            table = file.read_row_group(unit.number, wanted, use_threads=False)
+        table = self._decoded.pop((unit.path, unit.number), None) or self._table(unit)
         keys = keys_of(table, self._entity, unit.path, unit.first_row)
         places = np.array([self._node_places[name] for name in keys.nodes], np.int64)
         return Rows(
@@ -95,6 +100,11 @@ class RowReader:
             positions=np.arange(unit.position, unit.position + unit.rows),
             values=values_of(table, self._metrics, self._entity),
         )
+
+    def _table(self, unit: Unit) -> pa.Table:
+        wanted = [*unit.columns.keys, *(m for m in unit.columns.metrics if m in self._metrics)]
+        with reading(unit.path) as file:
+            return file.read_row_group(unit.number, wanted, use_threads=False)
 
     def _of(self, seconds: Whole) -> Whole:
         """The generation that a second belongs to."""

@@ -16,7 +16,8 @@ from paramedic.ingest.recordings.description import JobDescription
 from paramedic.ingest.recordings.errors import RecordingFormatError
 from paramedic.ingest.recordings.introducing import introduced
 from paramedic.ingest.recordings.moment import Moment
-from paramedic.ingest.recordings.reading import Recording, open_recording
+from paramedic.ingest.recordings.reading import open_recording
+from paramedic.ingest.recordings.recording import Recording
 from paramedic.ingest.windows.configuration import WindowConfig
 from paramedic.ingest.windows.job import JobWindows
 from paramedic.models.histories.growing import BLOCK_SLOTS, GrowingPast, runs
