@@ -238,18 +238,32 @@ class DepartureWatch:
 
     def is_well(self, node: NodeName, slot_seconds: int) -> bool:
         """Whether no row of the node has been suspected for long enough."""
-        enough = max(_FEWEST_CALM_SLOTS, self.settings.healthy_seconds_to_resolve / slot_seconds)
+        calm, needed = self.calm_seconds(node, slot_seconds)
+        return calm is not None and calm >= needed
+
+    def calm_seconds(self, node: NodeName, slot_seconds: int) -> tuple[float | None, float]:
+        """For how long no row of the node has been suspected, and how long is enough; None where
+        it has no rows."""
+        needed = max(
+            _FEWEST_CALM_SLOTS * slot_seconds, float(self.settings.healthy_seconds_to_resolve)
+        )
         calm = [
-            evidence.calm_slots[at]
+            evidence.calm_slots[at] * slot_seconds
             for evidence in self._evidence()
             for at, row in enumerate(evidence.rows)
             if row.node == node
         ]
-        return bool(calm) and min(calm) >= enough
+        return (float(min(calm)) if calm else None), needed
 
     def are_well(self, nodes: tuple[NodeName, ...], slot_seconds: int) -> bool:
         """Whether what nodes of a group share is well again."""
         return self._domains.is_well(nodes, slot_seconds)
+
+    def calm_of_group(
+        self, nodes: tuple[NodeName, ...], slot_seconds: int
+    ) -> tuple[float | None, float]:
+        """For how long nothing has spoken against what they share, and how long is enough."""
+        return self._domains.calm_seconds(nodes, slot_seconds)
 
     def _evidence(self) -> Iterator[Evidence]:
         yield from (test.evidence for test in self._tests.values())

@@ -20,6 +20,7 @@ from paramedic.diagnosis.detector_state import DetectorState
 from paramedic.diagnosis.docket import Docket
 from paramedic.diagnosis.downfall import Around
 from paramedic.diagnosis.exits import ending_of
+from paramedic.diagnosis.explanation.ending import waits_for
 from paramedic.diagnosis.explanation.inspecting import Inspection
 from paramedic.diagnosis.explanation.ranks import RankEvidence
 from paramedic.diagnosis.finding import moment
@@ -232,6 +233,12 @@ class JobDetector:
     def holds(self, node: NodeName) -> tuple[Hold, ...]:
         """What keeps everything from being said of a node, whatever the evidence."""
         return self._inspection().holds(node)
+
+    def waits_for(self, verdict: Verdict) -> tuple[Hold, ...]:
+        """What has to be seen before an open verdict is resolved."""
+        state, quiet = self._state, self._config.known_error.quiet_seconds
+        watches = state.machines.departures, state.ranks.watch
+        return tuple(waits_for(verdict, *watches, state.slot_seconds, quiet))
 
     def _inspection(self) -> Inspection:
         state, slot, windows = self._state, self._windows.watermark, self._windows

@@ -183,9 +183,17 @@ class DomainWatch:
 
     def is_well(self, nodes: tuple[NodeName, ...], slot_seconds: int) -> bool:
         """Whether nothing has spoken against a domain of these nodes for long enough."""
-        enough = self.settings.healthy_seconds_to_resolve / max(slot_seconds, _SLOT_SECONDS)
-        calm = [one.calm_slots for one in self._of(nodes)]
-        return bool(calm) and min(calm) >= enough
+        calm, needed = self.calm_seconds(nodes, slot_seconds)
+        return calm is not None and calm >= needed
+
+    def calm_seconds(
+        self, nodes: tuple[NodeName, ...], slot_seconds: int
+    ) -> tuple[float | None, float]:
+        """For how long nothing has spoken against a domain of these nodes, and how long is enough;
+        None where none is compared."""
+        width = max(slot_seconds, _SLOT_SECONDS)
+        calm = [one.calm_slots * width for one in self._of(nodes)]
+        return (min(calm) if calm else None), float(self.settings.healthy_seconds_to_resolve)
 
     def _rows(self, kind: DomainKind, named: dict[str, frozenset[NodeName]]) -> DomainRows:
         """Those of the last slot, as long as they are the same."""

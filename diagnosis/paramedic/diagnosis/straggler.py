@@ -194,12 +194,18 @@ class StragglerWatch:
     def is_well(self, node: NodeName, slot_seconds: int) -> bool:
         """Whether the node's ranks were without slowness for long enough, by every symptom; not as
         long as evidence decides against one, or it would be accused again at once."""
+        slots, enough = self.healthy_slots(node, slot_seconds)
+        return slots is not None and slots >= enough
+
+    def healthy_slots(self, node: NodeName, slot_seconds: int) -> tuple[float | None, float]:
+        """For how many slots no rank of the node was slow, and how many are enough; none as long as
+        evidence decides against one, and None where it has no ranks."""
         here = self._of_node.get(node, [])
-        if self._trails.decides[:, here].any():
-            return False
-        slots = self._trails.healthy_slots[:, here][self._trails.known[:, here]]
         enough = max(_FEWEST_HEALTHY_SLOTS, self._settings.healthy_slots_to_resolve / slot_seconds)
-        return slots.size > 0 and bool((slots >= enough).all())
+        slots = self._trails.healthy_slots[:, here][self._trails.known[:, here]]
+        if self._trails.decides[:, here].any():
+            return 0.0, enough
+        return (float(slots.min()) if slots.size else None), enough
 
     def _meet(self, rows: tuple[EntityKey, ...]) -> None:
         """Find the places of these rows; newcomers come last."""

@@ -142,6 +142,14 @@ def test_a_node_without_a_verdict_is_told_how_near_one_is() -> None:
     assert "open: P1 ecc_error 7Q0J" in "\n".join(lines_of_node(NODE, at(75), [a_verdict()], []))
 
 
+def test_what_an_open_verdict_waits_for_stands_below_it() -> None:
+    verdict = a_verdict()
+    ends = {verdict.id: [Hold("it ends after so long", 40, 60, "s")]}
+    lines = [*lines_of_node(NODE, at(75), [verdict], [], (), ends)]
+    below = next(at for at, line in enumerate(lines) if line.startswith("open:")) + 1
+    assert lines[below] == "  it ends after so long (40 of 60 s)"
+
+
 def test_of_whom_nobody_could_say_how_it_works_there_is_nothing_to_go_by() -> None:
     told = [replace(standing(at, None, note), tier=Tier.PATTERN) for at, note in enumerate("aabc")]
     for beside, words in ([], ""), (told, "; a; b"):

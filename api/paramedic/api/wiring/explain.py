@@ -120,17 +120,19 @@ def explain_node(
         standings, holds = detector.standing(node), detector.holds(node)
     newest = {one.id: one for one in said if one.node == node or node in one.members}
     still_open = [one for one in newest.values() if one.status is not Status.RESOLVED]
+    ends = {one.id: detector.waits_for(one) for one in still_open}
     if request.as_json:
         fields = {
             "node": node,
             "at": format_time(at),
             "open": [one.to_dict() for one in still_open],
+            "ends": {one: holds_to_list(found) for one, found in ends.items()},
             "holds": holds_to_list(holds),
             "standing": standings_to_list(standings),
         }
         tell(stdout, json.dumps(fields) + "\n")
     else:
-        tell_lines(stdout, lines_of_node(node, at, still_open, standings, holds))
+        tell_lines(stdout, lines_of_node(node, at, still_open, standings, holds, ends))
     return 0
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Tier
@@ -176,10 +177,12 @@ def lines_of_node(
     verdicts: Sequence[Verdict],
     standings: Sequence[Standing],
     holds: Sequence[Hold] = (),
+    ends: Mapping[str, Sequence[Hold]] = MappingProxyType({}),
 ) -> Iterator[str]:
     """How the evidence about a node stands, and why nothing has fired.
 
-    `holds`: what keeps everything from being said of it, whatever the evidence.
+    `holds`: what keeps everything from being said of it, whatever the evidence; `ends`: what each
+    verdict waits for, by its id.
     """
     yield f"{node} at {format_time(at)}"
     yield ""
@@ -189,6 +192,7 @@ def lines_of_node(
             f"open: {one.severity.value} {one.fault.value} {one.id}, since"
             f" {format_time(one.onset)}: {one.summary}"
         )
+        yield from (f"  {hold.text}" for hold in ends.get(one.id, ()))
     yield from [] if verdicts or holds else [_why_nothing(standings)]
     yield ""
     yield "evidence, the strongest first (what has added up, of what would decide):"
