@@ -9,7 +9,7 @@ import numpy as np
 
 from paramedic.diagnosis.contract import Evidence, Fault, Phase, RecommendedAction, Tier
 from paramedic.diagnosis.finding import Finding, moment
-from paramedic.diagnosis.rank_families import with_cause
+from paramedic.diagnosis.rank_families import with_cause as with_cause_of
 from paramedic.ingest.contract import Entity, EntityKey, JobName, NodeName, Window
 
 NODES = tuple(NodeName(f"n{at}") for at in range(8))
@@ -24,6 +24,10 @@ FINDING = Finding(
     tier=Tier.PATTERN, confidence=0.99, onset=moment(ONSET), detected_at=moment(SECONDS - 1),
     summary="rank 1 computes 2.0× longer", candidates=(), evidence=(SLOW,),
 )  # fmt: skip
+
+
+def with_cause(finding: Finding, windows: Windows) -> Finding:
+    return with_cause_of(finding, windows, windows[Entity.NODE])
 
 
 def window(entity: Entity, metrics: tuple[str, ...], level: float) -> Window:
@@ -114,17 +118,27 @@ def test_counters_of_another_machine_say_nothing_of_it() -> None:
     assert with_cause(FINDING, windows) == FINDING
 
 
-def test_machines_without_cards_say_nothing() -> None:
+def test_machines_without_cards_say_nothing_of_the_family() -> None:
     windows = job()
-    windows[Entity.NODE].values[1, :, SLOTS] *= 3.0
-    assert with_cause(FINDING, without_cards(windows)) == FINDING
+    windows[Entity.NODE].values[1, :1, SLOTS] *= 3.0
+    found = with_cause(FINDING, without_cards(windows))
+    assert (found.fault, found.action) == (Fault.STRAGGLER, None)
+    assert [one.metric for one in found.evidence] == ["compute_seconds", "cpu_utilization_ratio"]
+    assert found.evidence[1].since == FINDING.onset
+
+
+def test_what_its_host_was_always_different_by_is_not_told() -> None:
+    windows = job()
+    windows[Entity.NODE].values[1] *= 3.0
+    for one in (windows, without_cards(windows)):
+        assert with_cause(FINDING, one).evidence == FINDING.evidence
 
 
 def test_what_is_heard_of_too_little_since_then_is_not_asked() -> None:
     windows = job()
     correct_errors(windows)
     early = replace(FINDING, onset=moment(SECONDS - 2))
-    assert with_cause(early, windows) is early
+    assert with_cause(early, windows) == early
 
 
 def test_a_machine_of_which_nothing_is_observed_leaves_the_name() -> None:

@@ -250,15 +250,20 @@ def test_a_slow_rank_whose_card_tells_an_error_is_one_verdict_until_it_is_fast_a
     assert well.summary.endswith("rank 2 is as fast as its peers again")
 
 
-def test_node_metrics_support_but_never_decide() -> None:
+@pytest.mark.parametrize(("since", "is_told"), [(SLOW_FROM, True), (0, False)])
+def test_node_metrics_support_but_never_decide_and_what_was_always_so_is_not_told(
+    since: int, *, is_told: bool
+) -> None:
     loud = []
     for batch in Scene(seconds=80, slow={1: 2.0}).batches():
         node, rank = batch.tables
-        switches = (400.0, 9000.0, 410.0, 405.0)
+        is_busy = batch.second - START >= since
+        switches = (400.0, 9000.0 if is_busy else 402.0, 410.0, 405.0)
         columns = {**node.columns, "context_switches_per_second": switches}
         table = type(node)(node.entity, node.nodes, node.indices, columns)
         loud.append(type(batch)(batch.job, batch.generation, batch.second, (table, rank)))
     before = [batch for batch in loud if batch.second - START < SLOW_FROM]
     assert diagnose(merged(before)) == []
     (verdict,) = diagnose(merged(loud))
-    assert "context_switches_per_second" in {evidence.metric for evidence in verdict.evidence}
+    told = {evidence.metric for evidence in verdict.evidence}
+    assert ("context_switches_per_second" in told) is is_told

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from paramedic.diagnosis.beyond_chance import is_beyond_chance
 from paramedic.diagnosis.contract import Fault
 from paramedic.diagnosis.family.advice import advice, advice_on_waiting
 from paramedic.diagnosis.family.measuring import Stretch, measured
@@ -36,19 +37,22 @@ _SAYS_NO_WHY = (
 )  # fmt: skip
 
 
-def with_cause(finding: Finding, windows: Mapping[Entity, Window]) -> Finding:
+def with_cause(finding: Finding, windows: Mapping[Entity, Window], hosts: Window) -> Finding:
     """The finding about a slow rank, with the family and the evidence that its machine shows.
 
-    Machines without GPU telemetry have no peers to compare them with, and say nothing; then a rank
-    that waits for data is asked alone.
+    Machines without GPU telemetry say nothing of the family; then a rank that waits for data is
+    asked alone. `hosts`: what nodes have told in closed slots, so that the order in which telemetry
+    arrives makes no difference to what is told beside the rank.
     """
     waits = finding.evidence[0].metric == LOADING_METRIC
     has_cards = bool(windows[Entity.GPU].rows)
     asked = windows if has_cards else {Entity.RANK: windows[Entity.RANK]}
     stretch = Stretch(int(finding.onset.timestamp()), _newest(asked))
     is_heard = (has_cards or waits) and stretch.until - stretch.onset >= _FEWEST_SECONDS
-    if finding.node is None or not is_heard:
+    if finding.node is None:
         return finding
+    if not is_heard:
+        return _with_host(finding, hosts)
     signature = measured(asked, (), finding.node, stretch)
     naming = shipped_namer().name(signature)
     is_sure = naming.fault not in _SAYS_NO_WHY and naming.probability >= _SURE
@@ -60,7 +64,19 @@ def with_cause(finding: Finding, windows: Mapping[Entity, Window]) -> Finding:
             action=advice(naming, signature),
             evidence=(*finding.evidence, *machine.shown(finding, named_by)),
         )
-    return replace(finding, action=advice_on_waiting(naming)) if waits else finding
+    told = replace(finding, action=advice_on_waiting(naming)) if waits else finding
+    return _with_host(told, hosts)
+
+
+def _with_host(finding: Finding, hosts: Window) -> Finding:
+    """With what its host shows since then, which never decides."""
+    if finding.node is None or not hosts.rows:
+        return finding
+    own = {Entity.NODE: hosts}
+    stretch = Stretch(int(finding.onset.timestamp()), hosts.last_second)
+    signature = measured(own, (), finding.node, stretch)
+    shown = _Machine(finding.node, signature, own, stretch).shown(finding, [])
+    return replace(finding, evidence=(*finding.evidence, *shown))
 
 
 def _newest(windows: Mapping[Entity, Window]) -> int:
@@ -89,9 +105,25 @@ class _Machine:
         """What its fault is known by, then what departs most; nothing that is told already."""
         known = {one.metric for one in finding.evidence}
         told = known | {one.metric for one in named_by}
-        departing = (metric for metric in _departing(self.signature) if metric not in told)
+        departing = [
+            metric
+            for metric in _departing(self.signature)
+            if metric not in told and self._is_beyond_chance(metric)
+        ]
         more = evidence_by(departing, self.signature, self.windows, self.node, self.stretch)
         return [*(one for one in named_by if one.metric not in known), *more][:_TOLD]
+
+    def _is_beyond_chance(self, metric: str) -> bool:
+        """Of any of its rows; a total that grew has done so since then."""
+        if metric in self.signature.grown:
+            return True
+        for window in self.windows.values():
+            if metric in window.metrics:
+                peers = [at for at, row in enumerate(window.rows) if row.node != self.node]
+                mine = (at for at, row in enumerate(window.rows) if row.node == self.node)
+                if any(is_beyond_chance(window, metric, at, peers, self.stretch) for at in mine):
+                    return True
+        return False
 
 
 def _departing(signature: Signature) -> list[str]:

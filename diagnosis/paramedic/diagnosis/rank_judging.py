@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.straggler import Slowness, StragglerWatch
     from paramedic.ingest.contract import EntityKey, NodeName, Window
     from paramedic.ingest.windows.job import JobWindows
-    from paramedic.models.contract import AnomalyScores, PatternModel
+    from paramedic.models.contract import PatternModel
 
 
 @dataclass(slots=True)
@@ -104,16 +104,16 @@ class RankJudging:
         slow = self._weigh(second, windows, memory, picture, docket.accused)
         suspicion = memory.watch.suspicion() if slow else {}
         for slowness in slow:
-            finding = self._finding(slowness, suspicion, picture, None)
+            finding = self._finding(slowness, suspicion, picture)
             machines = docket.departed(finding.node)
             departed = None if machines is None else docket.open[machines]
             is_told = finding.node in picture.departed or (departed and _tells_of_rank(departed))
             if is_told or not docket.would_change(finding):
                 continue
-            scores = self._score_nodes(windows.closed_by(second), windows, picture)
-            shown = self._finding(slowness, suspicion, picture, scores)
+            shown = finding
             if departed is None or departed.fault is Fault.UNKNOWN:  # else it is said why
-                shown = with_cause(shown, _held(windows, second))
+                hosts = windows.window_until(Entity.NODE, windows.closed_by(second))
+                shown = with_cause(finding, _held(windows, second), hosts)
             if _is_borne(shown, slowness, second, memory.excuses):
                 continue
             yield from docket.report(shown) if machines is None else docket.join(machines, shown)
@@ -145,13 +145,8 @@ class RankJudging:
         slowness: Slowness,
         suspicion: Mapping[EntityKey, float],
         picture: JobPicture,
-        node_scores: AnomalyScores | None,
     ) -> Finding:
-        return finding_of(slowness, picture.generation, suspicion, node_scores, self.settings)
-
-    def _score_nodes(self, second: int, windows: JobWindows, picture: JobPicture) -> AnomalyScores:
-        window = windows.window_until(Entity.NODE, second)
-        return self.model.score(comparable_part(window, picture, self.settings))
+        return finding_of(slowness, picture.generation, suspicion, self.settings)
 
 
 def _is_borne(shown: Finding, slowness: Slowness, second: int, excuses: Excuses) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from paramedic.diagnosis.contract import (
     Evidence,
     Phase,
@@ -17,32 +15,26 @@ from paramedic.diagnosis.contract import (
 from paramedic.diagnosis.finding import Finding, moment, ranked
 from paramedic.diagnosis.sequential import confidence
 from paramedic.diagnosis.symptoms import WAITING_METRIC
-from paramedic.diagnosis.telling_apart import sets_apart
 from paramedic.ingest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from paramedic.diagnosis.settings import StragglerSettings
     from paramedic.diagnosis.straggler import Slowness
     from paramedic.diagnosis.trails import Trail
     from paramedic.ingest.contract import EntityKey
-    from paramedic.models.contract import AnomalyScores
 
 _CANDIDATES = 5
 _OF_NODE = Recommendation(
     RecommendedAction.REPLACE_NODE, "most ranks of the node are slow: it is what they share"
 )
-_NODE_DEVIATION = 3.0
-"""A node metric this far from the peers is worth mentioning; it never decides."""
 
 
 def finding_of(
     slowness: Slowness,
     generation: int,
     suspicion: Mapping[EntityKey, float],
-    node_scores: AnomalyScores | None,
     settings: StragglerSettings,
 ) -> Finding:
     """The accusation with its numbers."""
@@ -59,7 +51,7 @@ def finding_of(
         detected_at=moment(slowness.second),
         summary=_summary(slowness),
         candidates=ranked(((r.node, score) for r, score in suspicion.items()), _CANDIDATES),
-        evidence=(*_rank_evidence(trail), *_node_evidence(row, node_scores)),
+        evidence=_rank_evidence(trail),
         action=_OF_NODE if slowness.is_of_node else None,
     )
 
@@ -123,29 +115,3 @@ def _rank_evidence(trail: Trail) -> tuple[Evidence, ...]:
         since,
     )
     return (own, waits_less)
-
-
-def _node_evidence(row: EntityKey, scores: AnomalyScores | None) -> tuple[Evidence, ...]:
-    """Metrics of the node's operating system that differ from the peers at the decision."""
-    at = _position(row, scores)
-    if scores is None or at is None:
-        return ()
-    far_out = np.flatnonzero(np.abs(scores.deviation[at]) >= _NODE_DEVIATION)
-    since: datetime = moment(scores.second)
-    found = (
-        Evidence(
-            scores.metrics[m],
-            float(scores.value[at, m]),
-            float(scores.peers[at, m]),
-            round(float(scores.deviation[at, m]), 2),
-            since,
-        )
-        for m in far_out
-    )
-    return tuple(one for one in found if sets_apart(one))
-
-
-def _position(row: EntityKey, scores: AnomalyScores | None) -> int | None:
-    if scores is None:
-        return None
-    return next((at for at, key in enumerate(scores.rows) if key.node == row.node), None)

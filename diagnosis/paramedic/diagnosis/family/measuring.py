@@ -63,6 +63,10 @@ class Stretch:
         """The newest slots, none of before the onset."""
         return _slots(window, max(self.onset, self.until - _NEW_SECONDS + 1), self.until + 1)
 
+    def whole(self, window: Window) -> slice:
+        """All slots since the onset."""
+        return _slots(window, self.onset, self.until + 1)
+
     def past(self, window: Window) -> slice:
         """The slots that are compared with."""
         return _slots(window, self.onset - _PAST_SECONDS, self.onset)
