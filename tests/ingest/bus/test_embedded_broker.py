@@ -10,6 +10,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -145,15 +146,34 @@ def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
 def test_a_hostile_client_is_dropped_with_a_log_line_and_others_go_on(
     broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture, noise: bytes
 ) -> None:
-    subscription = EmbeddedBus(broker.path).subscribe([Topic.EVENTS], Start.LATEST)
-    with caplog.at_level(logging.WARNING), connect(broker) as hostile:
-        hostile.sendall(noise)
-        assert hostile.recv(1) == b""
-        assert wait_for(lambda: broker.counts.clients_dropped == 1)
-    assert "client was dropped" in caplog.text
-    broker.publish_local(Topic.EVENTS, "k", b"still here")
-    assert [message.payload for message in arrivals(subscription, 1)] == [b"still here"]
-    subscription.close()
+    with closing(EmbeddedBus(broker.path).subscribe([Topic.EVENTS], Start.LATEST)) as subscription:
+        with caplog.at_level(logging.WARNING), connect(broker) as hostile:
+            hostile.sendall(noise)
+            assert hostile.recv(1) == b""
+            assert wait_for(lambda: broker.counts.clients_dropped == 1)
+        assert "client was dropped" in caplog.text
+        broker.publish_local(Topic.EVENTS, "k", b"still here")
+        assert [message.payload for message in arrivals(subscription, 1)] == [b"still here"]
+
+
+def test_what_is_counted_has_been_logged(broker: EmbeddedBroker) -> None:
+    """Whoever sees that a client was dropped finds the reason in the log, however busy all are."""
+    counted_when_logged = list[int]()
+
+    class Watcher(logging.Handler):
+        def emit(self, _record: logging.LogRecord) -> None:
+            counted_when_logged.append(broker.counts.clients_dropped)
+
+    watcher = Watcher(logging.WARNING)
+    logger = logging.getLogger("paramedic.ingest.bus.embedded.server")
+    logger.addHandler(watcher)
+    try:
+        with connect(broker) as hostile:
+            hostile.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            assert wait_for(lambda: broker.counts.clients_dropped == 1)
+    finally:
+        logger.removeHandler(watcher)
+    assert counted_when_logged == [0]
 
 
 def test_a_client_that_leaves_in_the_middle_of_a_frame_does_no_harm(
@@ -249,10 +269,9 @@ def test_a_message_that_no_subscriber_could_get_is_refused_from_anybody(
     with connect(broker) as hostile:
         hostile.sendall(oversized_publish())
         assert hostile.recv(1) == b""
-    subscription = EmbeddedBus(broker.path).subscribe([Topic.EVENTS], Start.EARLIEST)
-    broker.publish_local(Topic.EVENTS, "k", bytes(PAYLOAD_LIMIT_BYTES))
-    assert [len(message.payload) for message in arrivals(subscription, 1)] == [PAYLOAD_LIMIT_BYTES]
-    subscription.close()
+    with closing(EmbeddedBus(broker.path).subscribe([Topic.EVENTS], Start.EARLIEST)) as found:
+        broker.publish_local(Topic.EVENTS, "k", bytes(PAYLOAD_LIMIT_BYTES))
+        assert [len(message.payload) for message in arrivals(found, 1)] == [PAYLOAD_LIMIT_BYTES]
 
 
 def test_the_owner_and_its_clients_are_on_one_bus(broker: EmbeddedBroker) -> None:

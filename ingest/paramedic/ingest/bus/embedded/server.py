@@ -63,7 +63,7 @@ def _remove_stale(path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ServerCounts:
-    """What went wrong so far; each was logged when it happened."""
+    """What went wrong so far; each was logged before it was counted."""
 
     clients_dropped: int = 0
     messages_missed: int = 0
@@ -191,17 +191,17 @@ class ClientServer:
 
     def _count_missed(self, count: int) -> None:
         if count:
+            _LOG.warning("bus: a slow subscriber missed %d messages", count)
             total = self.counts.messages_missed + count
             self.counts = replace(self.counts, messages_missed=total)
-            _LOG.warning("bus: a slow subscriber missed %d messages", count)
 
     def _drop(self, client: socket.socket, reason: str) -> None:
         self._forget(client)
         self._count_dropped(reason)
 
     def _count_dropped(self, reason: str) -> None:
-        self.counts = replace(self.counts, clients_dropped=self.counts.clients_dropped + 1)
         _LOG.warning("bus: a client was dropped: %s", reason)
+        self.counts = replace(self.counts, clients_dropped=self.counts.clients_dropped + 1)
 
     def _forget(self, client: socket.socket) -> None:
         self._selector.unregister(client)
