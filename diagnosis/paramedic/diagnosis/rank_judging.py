@@ -23,6 +23,7 @@ from paramedic.diagnosis.rank_families import with_cause
 from paramedic.diagnosis.same_step import telling_ranks, with_peers_of_the_step
 from paramedic.diagnosis.slowness import finding_of
 from paramedic.diagnosis.symptoms import JUDGED_METRICS, UNSCORED_METRICS
+from paramedic.diagnosis.unaccounted import Unaccounted
 from paramedic.ingest.contract import Entity
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class RankMemory:
     watch: StragglerWatch
     earlier: EarlierSteps = field(default_factory=EarlierSteps)
     usual: OwnUsual = field(default_factory=OwnUsual)
+    unaccounted: Unaccounted = field(default_factory=Unaccounted)
     judged_stretch: float = -math.inf
     """When the stretch of training began whose slots were compared last (Unix seconds)."""
     judged_second: int | None = None
@@ -135,6 +137,7 @@ class RankJudging:
         part = comparable_part(window, picture, self.settings, JUDGED_METRICS)
         telling = telling_ranks(part)
         steps = memory.earlier.before(with_peers_of_the_step(window, part, telling))
+        steps = memory.unaccounted.beside(steps, telling, accused)
         scores = self.model.score(steps, UNSCORED_METRICS, memory.usual.held(steps, accused))
         memory.usual.note(scores)
         memory.earlier.remember(part)

@@ -9,6 +9,11 @@ from paramedic.diagnosis.contract import Fault
 WAITING_METRIC = "collective_seconds"
 """Time a rank waits for others: a culprit hardly waits, its victims do. Never an accusation."""
 
+WORKING_METRIC = "compute_seconds"
+
+UNACCOUNTED_METRIC = "unaccounted_seconds"
+"""How much more than usual of a step has no name; nobody sends it, `unaccounted` works it out."""
+
 LOADING_METRIC = "dataloader_seconds"
 """Time a rank waits for its batches: work of its own that may be another's fault."""
 
@@ -30,10 +35,14 @@ class Symptom:
 
 
 SYMPTOMS = (
-    Symptom("compute_seconds", +1, Fault.STRAGGLER, "compute_seconds", "computes"),
+    Symptom(WORKING_METRIC, +1, Fault.STRAGGLER, WORKING_METRIC, "computes"),
     # A store that hesitates does so for some seconds, and everybody waits for that one batch.
     Symptom(LOADING_METRIC, +1, Fault.STRAGGLER, "step_seconds", "waits for data", 0.25),
-)
+    Symptom(
+        UNACCOUNTED_METRIC, +1, Fault.STRAGGLER, "step_seconds",
+        "holds each step up, beside what it computes and loads,",
+    ),
+)  # fmt: skip
 
 STEP_METRIC = "step_seconds"
 PARTS_OF_STEP = (WAITING_METRIC, *(symptom.metric for symptom in SYMPTOMS))
