@@ -108,6 +108,9 @@ def test_a_severity_says_no_more_than_the_phase_beside_it(
 def test_what_has_not_happened_is_only_said_to_look_like_it() -> None:
     early = a_verdict(fault=Fault.CUDA_EXECUTION_ERROR)
     assert fault_words(early).startswith("it looks as a machine does before, or while, a kernel")
+    link = a_verdict(fault=Fault.PCIE_DOWNGRADE)
+    assert fault_words(link) == "it looks as if the PCIe link is slower than it should be"
+    assert fault_words(replace(link, tier=Tier.KNOWN_ERROR)) == FAULTS[Fault.PCIE_DOWNGRADE]
     for told in (replace(early, phase=Phase.FAILED), replace(early, tier=Tier.KNOWN_ERROR)):
         assert fault_words(told) == FAULTS[told.fault]
 

@@ -34,7 +34,8 @@ def test_families_that_cannot_be_told_apart_share_a_remedy() -> None:
 
 
 def test_the_first_family_does_not_win_against_several_with_another_remedy() -> None:
-    said = advice(named(host_contention=0.4, ecc_error=0.35, pcie_downgrade=0.25), CORRECTED)
+    shares = {"host_contention": 0.3, "ecc_error": 0.27, "pcie_downgrade": 0.23, "nic_dropout": 0.2}
+    said = advice(named(**shares), CORRECTED)
     assert said.recommended is RecommendedAction.REPLACE_NODE
     assert said.reason.startswith("memory that flips bits")
 

@@ -46,6 +46,11 @@ _ENDS = frozenset({
     Fault.CUDA_EXECUTION_ERROR, Fault.GPU_CARD_DROP, Fault.MACHINE_UNREACHABLE, Fault.NIC_DROPOUT,
 })  # fmt: skip
 """What has happened, or has not: a machine that still works shows what comes before it at most."""
+_GUESSED = frozenset({
+    Fault.GPU_EXECUTION_ERROR, Fault.PCIE_DOWNGRADE, Fault.NVLINK_ERROR,
+    Fault.AOC_ERROR, Fault.STORAGE_ERROR, Fault.THERMAL_THROTTLE, Fault.HOST_CONTENTION,
+})  # fmt: skip
+"""Which part is at fault: of a machine that departs it is what the pattern looks like most."""
 _SLOWNESS = {LOADING_METRIC: "the rank waits longer for its data than its peers"}
 """By what leads the evidence."""
 PHASES: Mapping[Phase, str] = {
@@ -67,7 +72,7 @@ ANSWERS: Mapping[Severity, str] = {
 
 
 def fault_words(verdict: Verdict) -> str:
-    """What the fault means here: of what has not happened, that it looks like it."""
+    """What the fault means here: of what has not happened, or is concluded, that it looks so."""
     if verdict.fault is Fault.STRAGGLER and verdict.evidence[:1]:
         words = _SLOWNESS.get(verdict.evidence[0].metric, FAULTS[verdict.fault])
     else:
@@ -75,6 +80,8 @@ def fault_words(verdict: Verdict) -> str:
     is_early = verdict.tier is Tier.PATTERN and verdict.phase is not Phase.FAILED
     if is_early and verdict.fault in _ENDS:
         return f"it looks as a machine does before, or while, {words}"
+    if is_early and verdict.fault in _GUESSED:
+        return f"it looks as if {words}"
     return words
 
 

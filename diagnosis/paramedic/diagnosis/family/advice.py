@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.contract import Fault, Recommendation, RecommendedAction
 from paramedic.diagnosis.family.grounds import grounds_of
+from paramedic.diagnosis.family.open_question import OUTWEIGHED, either
 from paramedic.diagnosis.family.symptoms import told_families
 from paramedic.diagnosis.finding import RECOMMENDATIONS
 
@@ -36,6 +37,7 @@ _CLEAR = 4.0
 
 _TAKEN = frozenset({"memory_used_ratio", "process_resident_bytes"})
 """Whose rise tells that memory of the host is not given back."""
+_TAKEN_OF_CARD = frozenset({"gpu_memory_used_bytes"})
 
 _WITHOUT_GROUNDS = (Fault.STRAGGLER, Fault.HANG, Fault.PROCESS_EXIT, Fault.UNKNOWN)
 """Names that say what the machine does, and not which part of it is at fault."""
@@ -87,22 +89,26 @@ def advice(naming: Naming, signature: Signature) -> Recommendation:
     """The recommended action with its reason."""
     if naming.fault is Fault.ECC_ERROR and (special := _of_remapping(signature)) is not None:
         return special
-    if takes_memory(signature):
-        return Recommendation(
-            RecommendedAction.RESTART_PROCESS,
-            "memory of the host is taken and not given back, and may run out; a new process begins"
-            f" without it ({_told(naming)})",
-        )
+    for whose, metrics in (("host", _TAKEN), ("card", _TAKEN_OF_CARD)):
+        if _is_all(signature, metrics):
+            return Recommendation(
+                RecommendedAction.RESTART_PROCESS,
+                f"memory of the {whose} is taken and not given back, and may run out; a new process"
+                f" begins without it ({_told(naming)})",
+            )
     wanted: defaultdict[RecommendedAction, float] = defaultdict(float)
     for fault, probability in naming.probabilities.items():
         wanted[_REMEDIES[fault].recommended] += probability
-    action = max(wanted, key=lambda one: wanted[one])
-    if wanted[action] < _LEAST:
-        return Recommendation(RecommendedAction.RUN_TEST, f"no cause stands out: {_told(naming)}")
+    action, *others = sorted(wanted, key=lambda one: -wanted[one])
+    next_best = wanted[others[0]] if others else 0.0
+    if wanted[action] < max(_LEAST, OUTWEIGHED * next_best):
+        why = either(naming) or "no cause stands out"
+        return Recommendation(RecommendedAction.RUN_TEST, f"{why} ({_told(naming)})")
     asking = [f for f in naming.probabilities if _REMEDIES[f].recommended is action]
     first = next((fault for fault in asking if _is_shown(fault, signature)), None)
     if first is not None:
-        return Recommendation(action, f"{_REMEDIES[first].reason} ({_told(naming)})")
+        why = either(naming) or _REMEDIES[first].reason
+        return Recommendation(action, f"{why} ({_told(naming)})")
     untold = (
         "no counter tells of memory errors: test the card's memory"
         if asking[0] is Fault.ECC_ERROR
@@ -130,11 +136,16 @@ def advice_on_waiting(naming: Naming) -> Recommendation:
 
 def takes_memory(signature: Signature) -> bool:
     """Whether all that is seen is memory of the host that is taken more and more."""
+    return _is_all(signature, _TAKEN)
+
+
+def _is_all(signature: Signature, metrics: frozenset[str]) -> bool:
+    """Whether all that is seen is that some of these have risen."""
     clear = {m: one for m, one in signature.departures.items() if abs(one.deviation) >= _CLEAR}
     is_more = bool(clear) and all(one.deviation > 0 for one in clear.values())
     has_more = signature.grown or signature.xids or signature.slow_reasons
     has_ended = signature.has_stopped or signature.has_exited or signature.cards_missing
-    return is_more and clear.keys() <= _TAKEN and not (has_more or has_ended)
+    return is_more and clear.keys() <= metrics and not (has_more or has_ended)
 
 
 def _tells_of_memory(signature: Signature) -> bool:
