@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.benchmark.episodes import Disturbs, Part
 from paramedic.diagnosis.benchmark.labelling import labelled
+from paramedic.diagnosis.benchmark.orphans import end_with_parent
 from paramedic.diagnosis.benchmark.results import Result
 from paramedic.models.detection import LearnsFromLabels
 
@@ -90,8 +91,10 @@ _WORKER: list[Worker] = []  # one in each worker process: tasks of a pool share 
 def join(source: EpisodeSource, detectors: Sequence[FaultyMachineDetector]) -> None:
     """Make this process a worker; several beside each other compute with one thread each.
 
-    Ctrl-C in a terminal reaches all processes of it: the one that started this one ends it.
+    Ctrl-C in a terminal reaches all processes of it: the one that started this one ends it. Were
+    that one killed itself, this one ends as well.
     """
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.disable(logging.INFO)  # what libraries tell of themselves, across the progress bar
     warnings.simplefilter("ignore", FutureWarning)  # of libraries about each other

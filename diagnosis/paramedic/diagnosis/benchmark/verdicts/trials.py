@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from paramedic.diagnosis.benchmark.errors import TruthError
+from paramedic.diagnosis.benchmark.orphans import end_with_parent
 from paramedic.diagnosis.benchmark.outcome import judge
 from paramedic.diagnosis.benchmark.verdicts.accusing import accusations
 from paramedic.diagnosis.benchmark.verdicts.detector import slotted
@@ -174,7 +175,7 @@ def attempts(trials: Sequence[Trial], config: DetectorConfig, workers: int) -> I
         yield from (attempt(trial, config) for trial in trials)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+    with ProcessPoolExecutor(workers, context, end_with_parent) as pool:
         tasks = [pool.submit(attempt, trial, config) for trial in trials]
         try:
             yield from (task.result() for task in as_completed(tasks))
