@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paramedic.diagnosis.contract import Tier
 from paramedic.diagnosis.excuses import Hold
 from paramedic.diagnosis.explanation.alike import shared_by_many
+from paramedic.diagnosis.explanation.of_two import between_two
 from paramedic.diagnosis.explanation.standing import Standing
 from paramedic.diagnosis.finding import FEWEST_MEMBERS, moment
 from paramedic.ingest.contract import Entity, EntityKey
@@ -23,15 +24,23 @@ ALIKE = "group"
 
 
 def of_domains(
-    node: NodeName, watch: MachineWatch, windows: Mapping[Entity, Window]
+    node: NodeName,
+    watch: MachineWatch,
+    windows: Mapping[Entity, Window],
+    *,
+    is_named: bool = False,
 ) -> Iterator[Standing]:
-    """Each declared domain that the node is of, and what other nodes show as it does."""
+    """Each declared domain that the node is of, and what other nodes show as it does.
+
+    `is_named`: a verdict says already that it does not work as it should.
+    """
     key = EntityKey(Entity.NODE, node)
     candidates = list(watch.departures.domains.candidates_of(node))
     yield from (_of_candidate(key, one, watch) for one in candidates)
     machines = {kind: windows[kind] for kind in (Entity.GPU, Entity.NODE) if kind in windows}
     compared = [one.nodes for one in candidates if one.strength is not None]
-    holds = tuple(shared_by_many(node, machines, compared))
+    of_two = () if is_named else between_two(node, windows)
+    holds = (*shared_by_many(node, machines, compared), *of_two)
     if holds or not candidates:
         undeclared = (
             "no switch, rack or stage is declared of it, so that nodes which depart together"

@@ -51,7 +51,7 @@ class Inspection:
             *of_beats(node, self.liveness, self.silence),
             *self._ranks(node),
             *of_machine(node, machines, picture, self.ranks.second, windows, is_named=is_named),
-            *of_domains(node, machines, self.windows),
+            *of_domains(node, machines, windows, is_named=is_named),
             *of_cards(node, machines.cards, width),
             *of_reports(node, self.told),
             *self._heard(node),
