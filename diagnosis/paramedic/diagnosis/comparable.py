@@ -30,6 +30,7 @@ def comparable_part(
 
     Masked are slots of earlier stretches of training, slots in which the job was not training
     steadily, and values of a rank that has not made a step in the slot: they repeat its last step.
+    So is what a rank calls infinite, which is no number.
     """
     begun = picture.stretch(window.last_second)
     seconds = window.seconds
@@ -39,10 +40,13 @@ def comparable_part(
     # As they lie in memory: slot, metric, row.
     observed = window.observed.T[:, kept]
     observed &= _with_progress(window, fit)[:, None]
+    values = window.values.T[:, kept]
+    if (infinite := np.isinf(values)).any():
+        values[infinite], observed[infinite] = np.nan, False
     return replace(
         window,
         metrics=tuple(window.metrics[at] for at in kept),
-        values=window.values.T[:, kept].T,
+        values=values.T,
         observed=observed.T,
     )
 
@@ -56,16 +60,17 @@ def _with_progress(window: Window, fit: NDArray[np.bool_]) -> NDArray[np.bool_]:
     if PROGRESS_METRIC not in window.metrics:
         return np.broadcast_to(fit[:, None], shape)
     at = window.metrics.index(PROGRESS_METRIC)
-    known = window.observed.T[:, at] & fit[:, None]
-    steps = np.where(known, window.values.T[:, at], -np.inf)
+    told = window.values.T[:, at]
+    known = window.observed.T[:, at] & fit[:, None] & (told < np.inf)
+    steps = np.where(known, told, -np.inf)
     progress = fit[:, None] & ~known
     progress[0] = fit[0]
     highest = steps[0]
     if (steps[1:] >= steps[:-1]).all():  # nobody goes back or is missing, as mostly
         progress[1:] |= steps[1:] > steps[:-1]
         return progress
-    told = np.flatnonzero(known[1:].any(axis=1)) + 1
-    for slot in told.tolist():  # NumPy accumulates row by row, which is slower
+    slots = np.flatnonzero(known[1:].any(axis=1)) + 1
+    for slot in slots.tolist():  # NumPy accumulates row by row, which is slower
         progress[slot] |= steps[slot] > highest
         np.maximum(highest, steps[slot], out=highest)
     return progress
