@@ -24,23 +24,24 @@ REFERENCE = os.environ.get("PARAMEDIC_REFERENCE_DATA")
 
 def explained(folder: Path) -> list[int]:
     stdout = io.StringIO()
-    assert explain_dumps(folder, stdout, as_json=True) == 0
+    assert explain_dumps(folder, stdout, io.StringIO(), as_json=True) == 0
     return [one["rank"] for one in json.loads(stdout.getvalue())["ranks"]]
 
 
 def test_explain_says_who_holds_the_others_up(tmp_path: Path) -> None:
-    stdout = io.StringIO()
-    explain_dumps(written(tmp_path, RANK_3_HANGS), stdout, as_json=False)
-    assert stdout.getvalue().splitlines() == [
+    stdout, stderr = io.StringIO(), io.StringIO()
+    explain_dumps(written(tmp_path, RANK_3_HANGS), stdout, stderr, as_json=False)
+    assert stdout.getvalue() == ""
+    assert stderr.getvalue().splitlines() == [
         "rank 3 has not begun collective 50 of TENSOR, in which 1 rank waits", "(4 dumps)",
     ]  # fmt: skip
     assert explained(tmp_path) == [3]
 
 
 def test_explain_says_when_nobody_does(tmp_path: Path) -> None:
-    stdout = io.StringIO()
-    explain_dumps(written(tmp_path, {}), stdout, as_json=False)
-    assert stdout.getvalue().startswith("nobody holds the others up\n")
+    stderr = io.StringIO()
+    explain_dumps(written(tmp_path, {}), io.StringIO(), stderr, as_json=False)
+    assert stderr.getvalue().startswith("nobody holds the others up\n")
 
 
 @pytest.mark.skipif(REFERENCE is None, reason="PARAMEDIC_REFERENCE_DATA names no folder")

@@ -58,7 +58,7 @@ def _add_flags(parser: ArgumentParser) -> None:
     valued(parser, "--job", "NAME", "which job of a ring that holds several")
     dumps = "dumps of flight recorders: say which ranks hang; goes with no VERDICT and no NODE"
     valued(parser, "--flight-recorder", "DIR", dumps, path)
-    form = "text, or one JSON object; on standard output (default: text)"
+    form = "text on standard error, or one JSON object on standard output (default: text)"
     chosen(parser, "--format", ("text", "json"), form)
 
 
@@ -103,7 +103,7 @@ def _explain_dumps(call: Call) -> int:
     from paramedic.api.wiring.flight_recorder import explain_dumps
 
     folder, as_json = around.folder / flags.flight_recorder, flags.format == "json"
-    return explain_dumps(folder, around.stdout, as_json=as_json)
+    return explain_dumps(folder, around.stdout, around.stderr, as_json=as_json)
 
 
 def _check(flags: Namespace, *, is_verdict: bool) -> None:

@@ -78,7 +78,7 @@ def explain_verdict(
         require_place(request.figure)
     life = _given(request)
     if request.recording is None:
-        return _show(Explanation(life), request, stdout)
+        return _show(Explanation(life), request, stdout, stderr)
     with telemetry_of(request.recording, _excerpt(life, request), stderr) as recording:
         found = _looked_for(recording, settings, stderr, apart_from(life, request.subject))
         own = life or found.life(request.subject)
@@ -91,7 +91,7 @@ def explain_verdict(
             say(stderr, "a replay does not give this verdict: what else was considered is unknown")
         if request.figure is not None:
             draw_figure(request.figure, own[-1], recording, stderr)
-    return _show(Explanation(own, found.considered or ()), request, stdout)
+    return _show(Explanation(own, found.considered or ()), request, stdout, stderr)
 
 
 def draw_verdict(request: ExplainRequest, stderr: TextIO) -> int:
@@ -132,7 +132,7 @@ def explain_node(
         }
         tell(stdout, json.dumps(fields) + "\n")
     else:
-        tell_lines(stdout, lines_of_node(node, at, still_open, standings, holds, ends))
+        tell_lines(stderr, lines_of_node(node, at, still_open, standings, holds, ends))
     return 0
 
 
@@ -205,9 +205,9 @@ def _until(at: datetime, moments: Iterable[Moment]) -> Iterator[Moment]:
         yield moment
 
 
-def _show(explanation: Explanation, request: ExplainRequest, stdout: TextIO) -> int:
+def _show(explanation: Explanation, request: ExplainRequest, stdout: TextIO, stderr: TextIO) -> int:
     if request.as_json:
         tell(stdout, json.dumps(explanation.to_dict()) + "\n")
     else:
-        tell_lines(stdout, lines_of_verdict(explanation))
+        tell_lines(stderr, lines_of_verdict(explanation))
     return 0

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from paramedic.ingest.recordings.recording import Recording
 
 
-def explain_dumps(folder: Path, stdout: TextIO, *, as_json: bool) -> int:
+def explain_dumps(folder: Path, stdout: TextIO, stderr: TextIO, *, as_json: bool) -> int:
     """Say which ranks hold the others up. Raises InputError."""
     dumps = _read(folder)
     found = holdups(dumps)
@@ -36,7 +36,7 @@ def explain_dumps(folder: Path, stdout: TextIO, *, as_json: bool) -> int:
         tell(stdout, json.dumps({"dumps": len(dumps), "ranks": ranks}) + "\n")
         return 0
     lines = [one.words() for one in found] or ["nobody holds the others up"]
-    tell_lines(stdout, (*lines, f"({counted(len(dumps), 'dump')})"))
+    tell_lines(stderr, (*lines, f"({counted(len(dumps), 'dump')})"))
     return 0
 
 
