@@ -70,7 +70,7 @@ def test_a_host_that_is_only_busy_is_asked_what_it_costs_the_job(
 def test_what_a_busy_host_has_cost_is_told_as_long_as_it_is_busy(ago: int, spared: Spared) -> None:
     found = hosts()
     found.look(slot({}), 1, LAST + ago)
-    assert spare(found, departure(CPU, seconds=130), 1.0, 12.0) is spared
+    assert spare(found, departure(CPU, seconds=130), 1.0, 15.0) is spared
 
 
 def test_errors_are_spared_by_nothing() -> None:

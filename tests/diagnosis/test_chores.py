@@ -61,7 +61,8 @@ def departure(
 
 def cost(one: Departure, share: float = 1.0, job_seconds: float | None = None) -> Cost:
     """Of a machine that does so much of what the others do, in a job that has lost so much."""
-    return replace(Cost.of(one, window(share)), job_seconds=job_seconds)
+    lost_share = None if job_seconds is None else job_seconds / (one.second - one.since)
+    return Cost.of(replace(one, job_lost_share=lost_share), window(share))
 
 
 def busy(*nodes: NodeName, second: int = LAST) -> Chores:
@@ -220,6 +221,14 @@ def test_what_a_busy_host_shows_besides_has_to_decide_by_itself(
     assert not does_not_decide_otherwise(strong, cost(strong, 1.0, 10.0))
     late = replace(strong, second=strong.second + 300)
     assert not does_not_decide_otherwise(late, cost(late, 1.0, None))
+
+
+def test_what_a_busy_host_has_made_of_it_before_counts_as_much_as_what_is_said_now() -> None:
+    """A chore that went by unnoticed, and a burst of errors at its end that is none of it."""
+    burst = departure(CPU, REPLAYS, weights={CPU: 0.1, REPLAYS: 0.9})
+    one = replace(burst, makers={CPU: 0.6, REPLAYS: 0.4})
+    assert does_not_decide_otherwise(one, cost(one, 1.0, 0.0))
+    assert not does_not_decide_otherwise(burst, cost(burst, 1.0, 0.0))
 
 
 @pytest.mark.parametrize(("share", "is_harmless"), [(0.97, True), (0.5, False)])

@@ -32,6 +32,15 @@ def test_who_does_what_its_peers_did_some_seconds_ago_is_explained() -> None:
     assert not Clocks().explain(*last_of(slower), None)
 
 
+def test_what_moves_with_the_job_tells_of_a_clock_as_its_work_does() -> None:
+    """A host whose clock is off saves its state, and congests the network, before all others."""
+    test, window, departure = last_of(BREATHING)
+    others = {"disk_throughput_bytes_per_second": 0.3, "cnp_packets_per_second": 0.4}
+    mixed = replace(departure, weights={**others, departure.loud[0]: 0.3})
+    assert Clocks().explain(test, window, mixed, None)
+    assert not Clocks().explain(test, window, replace(mixed, weights={REPLAYS: 1.0}), None)
+
+
 def test_beside_other_things_work_counts_no_more_for_half_a_minute() -> None:
     clocks = Clocks()
     test, window, departure = last_of(BREATHING)

@@ -36,6 +36,18 @@ def test_disks_are_compared_with_those_of_others() -> None:
 
 
 @pytest.mark.parametrize(
+    ("share", "seconds", "is_borne"),
+    [(0.09, 120, True), (0.11, 120, False), (0.09, 240, False)],
+    ids=["a little", "more", "too long"],
+)
+def test_less_than_a_tenth_of_the_jobs_work_is_borne_as_long_as_a_chore_takes(
+    share: float, seconds: int, *, is_borne: bool
+) -> None:
+    one = replace(departure(CPU, seconds=seconds), job_lost_share=share)
+    assert Cost.of(one, window()).is_borne_by_job is is_borne
+
+
+@pytest.mark.parametrize(
     ("one", "lost", "is_borne"),
     [
         (cost(), 0.0, True),

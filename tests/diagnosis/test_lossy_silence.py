@@ -76,3 +76,54 @@ def test_where_nothing_gets_lost_a_freeze_is_named_when_a_step_is_overdue() -> N
 
 def test_before_steps_are_known_their_absence_says_nothing() -> None:
     assert named(60, lost=0.0, frozen_at=25) == []
+
+
+def heard(second: int, kind: Entity, nodes: list[int]) -> TelemetryBatch:
+    names = tuple(map(node_name, nodes))
+    columns = {
+        Entity.RANK: {"heartbeat": [1.0] * len(nodes), "step": [0.0] * len(nodes)},
+        Entity.NODE: {
+            "process_stopped": [0.0] * len(nodes),
+            "cpu_utilization_ratio": [0.2] * len(nodes),
+        },
+        Entity.GPU: {"gpu_power_watts": [300.0] * len(nodes)},
+    }[kind]
+    indices = None if kind is Entity.NODE else tuple(nodes)
+    return TelemetryBatch(JOB, 0, START + second, (Table(kind, names, indices, columns),))
+
+
+def found_silent(losses: tuple[tuple[Entity, int, range], ...]) -> list[str]:
+    """Whom a standing job's silence is laid to when these rows are lost, by kind and node."""
+    liveness, watch = Liveness(5), SilenceWatch(SilenceSettings())
+    for second in range(120):
+        for kind in (Entity.RANK, Entity.NODE, Entity.GPU):
+            lost = {node for what, node, when in losses if what is kind and second in when}
+            nodes = [node for node in range(8) if node not in lost]
+            liveness.observe(heard(second, kind, nodes), ())
+        found = [one for one in watch.judge(liveness) if one.fault is Fault.MACHINE_UNREACHABLE]
+        if found:
+            return [str(one.node) for one in found]
+    return []
+
+
+HOLES = tuple(
+    (kind, 2 + at % 4, range(10 + 12 * at, 14 + 12 * at))
+    for at in range(6)
+    for kind in (Entity.RANK, Entity.NODE, Entity.GPU)
+)
+"""All that comes of one node or another is lost for four seconds, time and again."""
+
+
+@pytest.mark.parametrize(
+    ("begins", "lossy", "is_named"),
+    [(95, True, True), (104, True, False), (104, False, True)],
+    ids=["all at once", "one after the other among holes", "one after the other without any"],
+)
+def test_where_samples_get_lost_a_machine_falls_silent_at_once_or_not_at_all(
+    begins: int, *, lossy: bool, is_named: bool
+) -> None:
+    """Its rank is silent since second 95, its system and its cards since then or later."""
+    gone = ((Entity.RANK, 1, range(95, 120)), *(
+        (kind, 1, range(begins, 120)) for kind in (Entity.NODE, Entity.GPU)
+    ))  # fmt: skip
+    assert found_silent((*gone, *(HOLES if lossy else ()))) == [node_name(1)] * is_named

@@ -10,7 +10,7 @@ import pytest
 
 from diagnosis.synthetic import JOB
 from paramedic.diagnosis.departure import Departure
-from paramedic.diagnosis.materiality import is_material, lost_seconds
+from paramedic.diagnosis.materiality import is_material, is_past, lost_seconds
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
 
 METRICS = (
@@ -81,6 +81,58 @@ def test_of_clocks_those_at_work_are_compared_too_since_who_waits_clocks_up(
     clock = "gpu_sm_clock_hertz"
     seen = Window(JOB, 0, Entity.GPU, 0, ROWS, (clock,), values, np.ones(values.shape, np.bool_))
     assert is_material(seen, departure(clock)) is matters
+
+
+def test_machines_are_compared_in_the_slots_in_which_both_are_heard() -> None:
+    """All work in bursts, and most of this one's samples are lost: by chance those of no burst."""
+    seen = window(1.0)
+    seen.values[:, :, ::4] *= 3.0
+    observed = seen.observed.copy()
+    observed[0, :, ::4] = False
+    assert not is_material(replace(seen, observed=observed), departure(*METRICS[:2]))
+
+
+@pytest.mark.parametrize(("share", "matters"), [(1.09, False), (1.5, True)])
+def test_of_congestion_a_little_more_is_nobodys_problem(share: float, *, matters: bool) -> None:
+    values = np.full((len(ROWS), 1, 20), 7.0, np.float32)
+    values[0] *= share
+    marked = "ecn_packets_per_second"
+    seen = Window(JOB, 0, Entity.NODE, 0, ROWS, (marked,), values, np.ones(values.shape, np.bool_))
+    assert is_material(seen, departure(marked)) is matters
+
+
+def since(seconds: int, *loud: str) -> Departure:
+    return replace(departure(*loud), since=20 - seconds, second=19)
+
+
+def ended(slots_ago: int) -> Window:
+    """The machine has lost half of its work until so long ago."""
+    seen = window(0.5)
+    seen.values[0, :, len(seen.seconds) - slots_ago :] = 400.0
+    return seen
+
+
+@pytest.mark.parametrize(("slots_ago", "is_over"), [(0, False), (2, False), (3, True)])
+def test_what_is_not_to_be_seen_for_seconds_is_past(slots_ago: int, *, is_over: bool) -> None:
+    assert is_past(ended(slots_ago), since(15, POWER, TENSOR), 3.0) is is_over
+
+
+def test_of_what_is_past_in_one_metric_only_something_is_still_there() -> None:
+    seen = ended(5)
+    seen.values[0, METRICS.index(TENSOR)] = 200.0
+    assert not is_past(seen, since(15, POWER, TENSOR), 3.0)
+
+
+def test_what_has_hardly_begun_and_what_comes_one_by_one_is_not_past() -> None:
+    assert not is_past(ended(5), since(5, POWER, TENSOR), 3.0)
+    assert not is_past(ended(5), since(15, REPLAYS), 3.0)
+
+
+def test_who_is_not_heard_lately_is_not_seen_to_go_on() -> None:
+    seen = window(0.5)
+    observed = seen.observed.copy()
+    observed[0, :, -3:] = False
+    assert is_past(replace(seen, observed=observed), since(15, POWER), 3.0)
 
 
 def test_errors_matter_as_they_are() -> None:

@@ -90,11 +90,11 @@ def does_not_decide_otherwise(departure: Departure, cost: Cost) -> bool:
 
     What it works less does not count either, as long as that is little.
     """
-    if departure.share_of(About.USAGE) < _SOME:
+    if departure.made_by(About.USAGE) < _SOME:
         return False
     if not cost.is_known_of_job and departure.seconds >= _LONGEST_SECONDS:
         return False
     if not cost.is_borne_by_job or not cost.is_borne_by_disks:
         return False
-    harmless = departure.share_of(About.USAGE, *(OF_WORK if cost.is_borne_by_itself else ()))
+    harmless = departure.made_by(About.USAGE, *(OF_WORK if cost.is_borne_by_itself else ()))
     return departure.nats * (1 - harmless) < departure.level

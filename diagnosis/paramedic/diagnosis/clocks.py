@@ -6,10 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from paramedic.diagnosis.clock_shift import is_shifted
-from paramedic.models.departure.character import OF_WORK
+from paramedic.models.departure.character import OF_WORK, About, character_of
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.departure import Departure
@@ -17,6 +15,8 @@ if TYPE_CHECKING:
     from paramedic.diagnosis.rows_test import RowsTest
     from paramedic.ingest.contract import NodeName, Window
 
+_OF_THE_JOB = (*OF_WORK, About.USAGE, About.FOOTPRINT, About.CONGESTION)
+"""What rises and falls with the job's steps, and when it saves its state."""
 _MOSTLY = 0.5
 _ENOUGH_PEERS = 64
 _STAYS_SECONDS = 30
@@ -34,25 +34,29 @@ class Clocks:
     ) -> bool:
         """Whether the machine's clock explains most of what speaks against it, or so much that the
         rest does not decide."""
-        of_work = departure.share_of(*OF_WORK)
-        if of_work >= _MOSTLY:
-            is_off = _is_shifted(test, window, departure, roles)
-            if is_off:
-                self._off[departure.node] = departure.second
-            return is_off
+        told = [matters for matters in (OF_WORK, _OF_THE_JOB)
+                if departure.share_of(*matters) >= _MOSTLY]  # fmt: skip
+        if any(_is_shifted(test, window, departure, roles, matters) for matters in told):
+            self._off[departure.node] = departure.second
+            return True
         was_off = self._off.get(departure.node, -math.inf)
-        is_off = departure.second - was_off <= _STAYS_SECONDS
-        return is_off and departure.nats * (1 - of_work) < departure.level
+        is_off = departure.second - was_off <= _STAYS_SECONDS and OF_WORK not in told
+        of_job = departure.share_of(*_OF_THE_JOB)
+        return is_off and departure.nats * (1 - of_job) < departure.level
+
+
+def _is_of(metric: str, matters: tuple[About, ...]) -> bool:
+    character = character_of(metric)
+    return character is not None and character.about in matters
 
 
 def _is_shifted(
-    test: RowsTest, window: Window, departure: Departure, roles: JobRoles | None
-) -> bool:
-    assert test.slot is not None  # it has been weighed
+    test: RowsTest, window: Window, departure: Departure, roles: JobRoles | None,
+    matters: tuple[About, ...],
+) -> bool:  # fmt: skip
     at = window.rows.index(departure.row)
-    speaks, works = test.evidence.speakers(at), test.slot.characters.work
-    loud = np.flatnonzero(works & (speaks > 0)).tolist()
-    metrics = [window.metrics.index(test.slot.metrics[m]) for m in loud]
+    metrics = [at for at, one in enumerate(window.metrics)
+               if one in departure.weights and _is_of(one, matters)]  # fmt: skip
     circles = test.peers_of(window.rows, roles)
     among = range(len(window.rows)) if circles is None else circles.fellows(at).tolist()
     peers = [one for one in among if window.rows[one].node != departure.node]

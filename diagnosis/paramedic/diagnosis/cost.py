@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 BORNE_SECONDS = 9.0
 """So much work may be lost to a chore."""
+_SLIGHT_SHARE, _SLIGHT_SECONDS = 0.1, 240.0
+"""Less than a tenth of the job's work is borne for as long as a chore takes."""
 _DISK_BORNE = 4.0
 """No other program makes a disk answer so many times as slowly."""
 
@@ -26,6 +28,8 @@ class Cost:
     job_seconds: float | None
     """Work that the whole job has lost; None where that is not known."""
     times_slower_disk: float
+    is_slight: bool = False
+    """What the whole job has lost is a small part of its work, and not for long."""
 
     @classmethod
     def of(cls, departure: Departure, window: Window) -> Cost:
@@ -34,6 +38,8 @@ class Cost:
             own_seconds=lost_seconds(window, departure),
             job_seconds=departure.job_lost_seconds,
             times_slower_disk=times_slower_disk(window, departure),
+            is_slight=(departure.job_lost_share or 0.0) < _SLIGHT_SHARE
+            and departure.seconds < _SLIGHT_SECONDS,
         )
 
     @property
@@ -54,7 +60,7 @@ class Cost:
     @property
     def is_borne_by_job(self) -> bool:
         """Whether the job has lost little, as far as that is known."""
-        return (self.job_seconds or 0.0) < BORNE_SECONDS
+        return self.is_slight or (self.job_seconds or 0.0) < BORNE_SECONDS
 
     @property
     def is_borne_by_disks(self) -> bool:

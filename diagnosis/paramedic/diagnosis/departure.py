@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +44,8 @@ class Departure:
     """How much of it each metric says; together 1."""
     job_lost_share: float | None = None
     """How much less the whole job has worked since then; None where that is not known."""
+    makers: Mapping[str, float] = field(default_factory=dict)
+    """How much of what has added up each metric has added, lately or before; together 1."""
 
     @property
     def node(self) -> NodeName:
@@ -63,11 +65,19 @@ class Departure:
 
     def share_of(self, *matters: About) -> float:
         """How much of it is said by metrics of these matters."""
-        return sum(
-            weight
-            for metric, weight in self.weights.items()
-            if (known := character_of(metric)) is not None and known.about in matters
-        )
+        return _share_of(self.weights, matters)
+
+    def made_by(self, *matters: About) -> float:
+        """How much of what has added up these matters have added, lately or before."""
+        return _share_of(self.makers or self.weights, matters)
+
+
+def _share_of(weights: Mapping[str, float], matters: tuple[About, ...]) -> float:
+    return sum(
+        weight
+        for metric, weight in weights.items()
+        if (known := character_of(metric)) is not None and known.about in matters
+    )
 
 
 def departure_of(test: RowsTest, window: Window, alike: tuple[int, ...], of: int) -> Departure:
@@ -78,7 +88,7 @@ def departure_of(test: RowsTest, window: Window, alike: tuple[int, ...], of: int
     at = max(alike, key=lambda one: float(strength[one]))
     row = window.rows[at]
     is_nodes = row.index is None or len(alike) > max(1, of // 2)
-    loud = evidence.speakers(at)
+    loud, made = evidence.speakers(at), evidence.makers(at)
     deviation: NDArray[np.float64] = slot.deviation(evidence.pace_of(at))[:, at]
     ranked = np.lexsort((-np.abs(deviation), -loud)).tolist()
     return Departure(
@@ -92,4 +102,5 @@ def departure_of(test: RowsTest, window: Window, alike: tuple[int, ...], of: int
         told_by={slot.metrics[m]: float(deviation[m]) for m in ranked},
         loud=tuple(slot.metrics[m] for m in ranked if loud[m] >= _LOUD_SHARE * loud[ranked[0]] > 0),
         weights={slot.metrics[m]: float(loud[m] / loud.sum()) for m in ranked if loud[m] > 0},
+        makers={slot.metrics[m]: float(made[m] / made.sum()) for m in ranked if made[m] > 0},
     )

@@ -24,7 +24,7 @@ from paramedic.diagnosis.domain_watch import DomainWatch
 from paramedic.diagnosis.excuses import Excuse, Excuses
 from paramedic.diagnosis.host_support import with_hosts
 from paramedic.diagnosis.job_pace import JobPace
-from paramedic.diagnosis.materiality import GOOD_PART, material_share
+from paramedic.diagnosis.materiality import GOOD_PART, is_past, material_share
 from paramedic.diagnosis.node_evidence import SUSPECT, NodeEvidence
 from paramedic.diagnosis.rows_test import RowsTest
 from paramedic.diagnosis.separation import Picture, Suspect, culprits, why_spared
@@ -52,6 +52,10 @@ _MUCH_LOST = 0.2
 """Of the whole job's work: a little less has many causes."""
 _SELDOM_LEARNING_SECONDS = 200
 """So long until some of even the longest steps have been seen, where samples are seconds apart."""
+_BUSY = ("gpu_graphics_active_ratio", "gpu_utilization_ratio")
+"""Whether a card does anything at all."""
+_STILL_SECONDS = 3.0
+"""So long, or a whole step, what is not to be seen any more is over."""
 _LATE_SECONDS = 10.0
 """Whose clock is some seconds off stops later than all others, or sooner."""
 _STANDING_SECONDS = 15.0
@@ -314,11 +318,15 @@ class DepartureWatch:
             departure = departure_of(test, window, alike, len(hosts.members(one.circle)))
             job_lost_share = self._job_pace.lost_share(departure.since)
             departure = replace(departure, job_lost_share=job_lost_share)
-            harmless = self.settings.node_harmless_seconds
+            harmless = self._harmless_seconds(departure, standing_since)
             is_soon = departure.seconds < harmless
             most_suspected = np.median(strength[hosts.members(one.circle)]) >= SUSPECT
             if kind is Entity.GPU and is_soon and (departure.gpu is None or most_suspected):
                 self._excuse(departure, Excuse.SOON, departure.seconds, harmless)
+            elif standing_since is None and (
+                is_past(window, departure, max(_STILL_SECONDS, self._step_seconds))
+            ):
+                self._excuse(departure, Excuse.PAST)
             elif (share := _material_share(window, departure)) < GOOD_PART:
                 self._excuse(departure, Excuse.SMALL, 100 * share, 100 * GOOD_PART)
             elif _is_of_work_time(departure, standing_since) and self._clocks.explain(
@@ -328,6 +336,14 @@ class DepartureWatch:
                 self._excuse(departure, Excuse.CLOCK)
             else:
                 yield departure
+
+    def _harmless_seconds(self, departure: Departure, standing_since: int | None) -> float:
+        """How long what befalls all GPUs of a node has to last."""
+        rest = standing_since is None and any(
+            departure.told_by.get(metric, 0.0) < 0 for metric in departure.loud if metric in _BUSY
+        )
+        settings = self.settings
+        return settings.idle_harmless_seconds if rest else settings.node_harmless_seconds
 
     def _who_stand_out(
         self,

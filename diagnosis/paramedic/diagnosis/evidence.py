@@ -76,6 +76,12 @@ class _Row(IntEnum):
     """The score, of which only a little is kept: it tells soon that nothing speaks any more."""
 
 
+class _Told(IntEnum):
+    LATELY = 0
+    IN_ALL = 1
+    """Forgotten as the score forgets it."""
+
+
 class _Life(IntEnum):
     SEEN = 0
     """Slots in which the row was observed, less those that it has to settle longer."""
@@ -150,8 +156,8 @@ class Evidence:
     _life: CellMemory = field(default_factory=lambda: CellMemory(len(_Life)))
     _mean: CellMemory = field(init=False)
     """What each metric of each row has added lately, in the mean, by pace."""
-    _told: CellMemory = field(default_factory=lambda: CellMemory(1))
-    """What each metric of each row has added lately, at all paces together."""
+    _told: CellMemory = field(default_factory=lambda: CellMemory(len(_Told)))
+    """What each metric of each row has added, at all paces together."""
     _level: Cells = field(init=False)
     _strength: Cells | None = None
     """As long as the scores are the same."""
@@ -214,7 +220,11 @@ class Evidence:
 
     def speakers(self, row: int) -> Cells:
         """How much each metric has added lately against the row."""
-        return self._told.cells[0, :, row].copy()
+        return self._told.cells[_Told.LATELY, :, row].copy()
+
+    def makers(self, row: int) -> Cells:
+        """How much of what has added up against the row each metric has added, lately or before."""
+        return self._told.cells[_Told.IN_ALL, :, row].copy()
 
     @property
     def levels(self) -> Cells:
@@ -302,7 +312,8 @@ class Evidence:
 
     def _fade(self, holes: NDArray[np.bool_] | None, terms: Terms) -> None:
         """What has been said before counts for less by now."""
-        self._told.cells *= _TOLD_OF
+        self._told.cells[_Told.LATELY] *= _TOLD_OF
+        self._told.cells[_Told.IN_ALL] *= 1 - 1 / terms.forgetting_slots
         said = self._of(_Row.SAID)
         said *= 1 - 1 / max(terms.step_slots, 1.0)
         if self._slots > _FEW_SLOTS:
@@ -328,7 +339,7 @@ class Evidence:
     ) -> Cells:
         """What each of these rows gains at each pace, (pace, row)."""
         added, mean = self._added(slot, rows, terms), self._mean.cells
-        self._told.cells[0][:, rows] += added.sum(axis=0)
+        self._told.cells[:, :, rows] += added.sum(axis=0)
         if self._slots > _FEW_SLOTS:
             mean[:, :, rows] += added / terms.memory_slots
         others = mean.sum(axis=2, keepdims=True) - mean.take(rows, axis=2)

@@ -49,6 +49,7 @@ class Excuse(StrEnum):
         "the job stands still, and its host is only busy: since before that, or as that of who"
         " saves the job's state is"
     )
+    PAST = "what spoke against it is not to be seen any more"
     SECOND = (
         "another node is accused since before, and most who look odd then wait for it: more is"
         " needed"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from paramedic.diagnosis.ended_silences import EndedSilences
 from paramedic.diagnosis.pulses import Pulses
 from paramedic.diagnosis.seats import Seats
 from paramedic.ingest.contract import Entity, NodeName
@@ -57,6 +58,8 @@ class Liveness:
     samples: dict[NodeName, deque[ProcessSample]] = field(default_factory=dict)
     heard: dict[NodeName, Hearing] = field(default_factory=dict)
     """Of each node with samples."""
+    ended: EndedSilences = field(default_factory=EndedSilences)
+    """Silences of nodes that they have come back from."""
     round: int = 0
     """Goes up when half of the others have spoken again: what piles up of one node is one turn."""
     step_gaps: deque[int] = field(default_factory=lambda: deque(maxlen=_GAPS_KEPT))
@@ -161,7 +164,7 @@ class Liveness:
                 kept = self.samples[node] = deque(maxlen=_SAMPLES_KEPT)
             if not kept or kept[-1].second < second:
                 kept.append(ProcessSample(second, stopped, cpu))
-                self.heard[node] = hearing
+                self._hear(node, hearing)
                 self._spoken.add(node)
         if 2 * len(self._spoken) >= max(len(self.heard) - 1, 1):
             self.round += 1
@@ -175,7 +178,13 @@ class Liveness:
         for node in set(table.nodes):
             if node in self.heard and self._cards_heard.get(node, -1) < second:
                 self._cards_heard[node] = second
-                self.heard[node] = hearing
+                self._hear(node, hearing)
+
+    def _hear(self, node: NodeName, hearing: Hearing) -> None:
+        before = self.heard.get(node)
+        if before is not None and hearing.second - before.second > 1:
+            self.ended.note(hearing.second - before.second, hearing.second)
+        self.heard[node] = hearing
 
     def _heard_at(self, second: int, frontier: int | None) -> int:
         """The job's time at which a sample was heard, for nodes whose clock is far behind."""

@@ -7,6 +7,7 @@ time since evidence began; errors, latencies and temperatures matter as they are
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ _LEAST_ACTIVITY = 0.005
 """A unit of the chip that is active so little longer or shorter changes nothing."""
 _FEWEST_SECONDS = 6
 _LATELY_SECONDS = 30
+_KEPT = 1 / 3
 _MOSTLY = 0.9
 
 
@@ -52,7 +54,7 @@ def material_share(window: Window, departure: Departure) -> float:
     seconds apart, each node's are taken elsewhere in a step: a difference of some of them has to
     be one lately, too.
     """
-    of_use = (*OF_WORK, About.USAGE, About.CLOCK)
+    of_use = (*OF_WORK, About.USAGE, About.CLOCK, About.CONGESTION)
     if departure.share_of(*of_use) < _MOSTLY:
         return 1.0
     differences = _differences(window, departure, of_use, departure.seconds)
@@ -68,6 +70,21 @@ def material_share(window: Window, departure: Departure) -> float:
         if _is_large(metric, difference)
     )
     return sum(counts) / said if said else 0.0
+
+
+def is_past(window: Window, departure: Departure, seconds: float) -> bool:
+    """Whether nothing is to be seen for so long of what it has done more or less of in the mean.
+
+    Only of what machines do all the time: errors come one by one.
+    """
+    matters = (*OF_WORK, About.CLOCK)
+    if departure.seconds < 2 * seconds or departure.share_of(*matters) < _MOSTLY:
+        return False
+    whole = _differences(window, departure, matters, departure.seconds)
+    slots = max(1, math.ceil(seconds / window.slot_seconds))
+    lately = _differences(window, departure, matters, slots * window.slot_seconds, fewest=slots)
+    whole = {metric: one for metric, one in whole.items() if abs(one) >= LEAST_FALL}
+    return bool(whole) and all(abs(lately[one]) < _KEPT * abs(whole[one]) for one in whole)
 
 
 def lost_seconds(window: Window, departure: Departure) -> float:
@@ -96,14 +113,18 @@ def _is_large(metric: str, difference: float) -> bool:
 
 
 def _differences(
-    window: Window, departure: Departure, matters: tuple[About, ...], seconds: int
+    window: Window,
+    departure: Departure,
+    matters: tuple[About, ...],
+    seconds: int,
+    fewest: int = _FEWEST_SECONDS,
 ) -> dict[str, float]:
     """Of the means over so long, of telling metrics, as shares of the peers' level.
 
     Whoever waits clocks up for as long, so who never waits has the lowest clock in the mean and is
     not throttled: of clocks the low ones are compared as well, which all have at work.
     """
-    slots = max(1, max(seconds, _FEWEST_SECONDS) // window.slot_seconds)
+    slots = max(1, max(seconds, fewest) // window.slot_seconds)
     own = window.rows.index(departure.row)
     peers = np.array([row.node != departure.node for row in window.rows], np.bool_)
     least = _TELLING_SHARE * max(departure.weights.values(), default=0.0)
@@ -113,9 +134,9 @@ def _differences(
         if departure.weights[metric] < least or known is None or known.about not in matters:
             continue
         least_difference = _LEAST_ACTIVITY if metric.endswith("_ratio") else 0.0
-        levels = [recent_means(window, metric, slots)]
+        levels = [recent_means(window, metric, slots, own)]
         if known.about is About.CLOCK:
-            levels.append(recent_low(window, metric, slots))
+            levels.append(recent_low(window, metric, slots, own))
         shares = (_share_between(level, own, peers, least_difference) for level in levels)
         found[metric] = min(shares, key=abs)
     return found

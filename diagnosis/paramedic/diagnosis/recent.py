@@ -28,10 +28,17 @@ _LOW = 0.2
 """Of the slots: what is lower more seldom may be a glitch."""
 
 
-def recent_means(window: Window, metric: str, slots: int) -> NDArray[np.float64]:
-    """Of each row over so many newest slots; NaN where nothing was observed."""
+def recent_means(
+    window: Window, metric: str, slots: int, beside: int | None = None
+) -> NDArray[np.float64]:
+    """Of each row over so many newest slots; NaN where nothing was observed.
+
+    `beside` a row: over those of them in which it was observed, so that all tell of the same time.
+    """
     at = window.metrics.index(metric)
     seen, values = window.observed[:, at, -slots:], window.values[:, at, -slots:]
+    if beside is not None:
+        seen = seen & seen[beside]
     count: NDArray[np.float64] | int = seen.shape[1]
     if not seen.all():
         values = np.where(seen, values, 0.0)
@@ -41,10 +48,12 @@ def recent_means(window: Window, metric: str, slots: int) -> NDArray[np.float64]
     return means
 
 
-def recent_low(window: Window, metric: str, slots: int) -> NDArray[np.float64]:
-    """What each row is seldom below in so many newest slots; NaN where nothing was observed."""
+def recent_low(window: Window, metric: str, slots: int, beside: int) -> NDArray[np.float64]:
+    """What each row is seldom below in those of so many newest slots in which that row was
+    observed; NaN where nothing was."""
     at = window.metrics.index(metric)
     seen, values = window.observed[:, at, -slots:], window.values[:, at, -slots:]
+    seen = seen & seen[beside]
     found = np.full(len(seen), np.nan)
     is_seen = seen.any(axis=1)
     known = np.where(seen, values, np.nan)[is_seen].astype(np.float64)

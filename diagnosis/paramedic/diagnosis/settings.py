@@ -141,6 +141,8 @@ class DepartureSettings:
     node_harmless_seconds: float = 9.0
     """The same of all GPUs of a node together: what befalls them alike comes through the host, and
     a host is late with data now and then."""
+    idle_harmless_seconds: float = 12.0
+    """The same where they rest: an input pipeline runs dry for ten seconds."""
     group_harmless_seconds: float = 75.0
     """The same of what a whole switch or rack does: congestion comes and goes."""
     rival_wait_seconds: float = 6.0

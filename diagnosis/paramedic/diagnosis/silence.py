@@ -174,10 +174,17 @@ class SilenceWatch:
         return None if is_told else self._by_steps(pulse, liveness, frontier)
 
     def _is_node_silent(self, pulse: Pulse, liveness: Liveness) -> bool:
-        """Nothing newer comes of the node, and its peers speak on."""
-        heard, needed = liveness.heard[pulse.node], self.settings.node_silence_seconds
-        since = (liveness.node_frontier() or 0) - heard.second
-        return since >= needed and liveness.round - heard.round >= needed / 2
+        """Nothing newer comes of the node, and its peers speak on.
+
+        Where samples get lost, all of it falls silent at once: else they are lost here and there.
+        """
+        heard, now = liveness.heard[pulse.node], liveness.node_frontier() or 0
+        usual = LONGEST_SILENCES * liveness.ended.usual_seconds(now)
+        needed, since = max(self.settings.node_silence_seconds, usual), now - heard.second
+        at_once = (
+            not usual or heard.second - pulse.heard_at <= self.settings.clock_tolerance_seconds
+        )
+        return at_once and since >= needed and liveness.round - heard.round >= needed / 2
 
     def _by_steps(self, pulse: Pulse, liveness: Liveness, frontier: int) -> _Confirmation | None:
         """Where nothing is told of processes: the job stands since it fell silent, and few did."""
