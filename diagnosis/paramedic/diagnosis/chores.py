@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.diagnosis.cost import CHORE_SECONDS
 from paramedic.models.departure.character import OF_WORK, About
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ _REMEMBERED_SECONDS = 30
 """A host of which nothing was heard lately is as busy as it was."""
 _STILL_SECONDS = 15
 """So long after it was last seen to be busy it still is."""
-_LONGEST_SECONDS = 240
-"""A host that is busier for longer has no chore, unless the job is seen to go on as before."""
 _MOSTLY = 0.9
 _SOME = 0.3
 """A chore takes memory as well, and whatever takes nothing else is none."""
@@ -80,7 +79,7 @@ class Chores:
             is_theirs = departure.share_of(*OF_WORK) >= _MOSTLY and any(
                 standing[node].began_about(departure.since) for node in busy if node in standing
             )
-        is_short = departure.seconds < _LONGEST_SECONDS
+        is_short = departure.seconds < CHORE_SECONDS
         is_nobodys = departure.share_of(*_OF_NOBODY) >= _MOSTLY and cost.is_known_of_job
         return is_theirs and (is_short or is_nobodys) and cost.is_borne
 
@@ -92,7 +91,7 @@ def does_not_decide_otherwise(departure: Departure, cost: Cost) -> bool:
     """
     if departure.made_by(About.USAGE) < _SOME:
         return False
-    if not cost.is_known_of_job and departure.seconds >= _LONGEST_SECONDS:
+    if not cost.is_known_of_job and departure.seconds >= CHORE_SECONDS:
         return False
     if not cost.is_borne_by_job or not cost.is_borne_by_disks:
         return False

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paramedic.diagnosis.clock_shift import is_shifted
-from paramedic.models.departure.character import OF_WORK, About, character_of
+from paramedic.models.departure.character import OF_WORK, About, is_about
 
 if TYPE_CHECKING:
     from paramedic.diagnosis.departure import Departure
@@ -45,18 +45,13 @@ class Clocks:
         return is_off and departure.nats * (1 - of_job) < departure.level
 
 
-def _is_of(metric: str, matters: tuple[About, ...]) -> bool:
-    character = character_of(metric)
-    return character is not None and character.about in matters
-
-
 def _is_shifted(
     test: RowsTest, window: Window, departure: Departure, roles: JobRoles | None,
     matters: tuple[About, ...],
 ) -> bool:  # fmt: skip
     at = window.rows.index(departure.row)
     metrics = [at for at, one in enumerate(window.metrics)
-               if one in departure.weights and _is_of(one, matters)]  # fmt: skip
+               if one in departure.weights and is_about(one, matters)]  # fmt: skip
     circles = test.peers_of(window.rows, roles)
     among = range(len(window.rows)) if circles is None else circles.fellows(at).tolist()
     peers = [one for one in among if window.rows[one].node != departure.node]

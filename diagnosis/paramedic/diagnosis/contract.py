@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ID_LENGTH = 26
-"""Characters of what is wrong that an error repeats."""
 
 
 class Scope(StrEnum):

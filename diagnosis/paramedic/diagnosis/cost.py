@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 BORNE_SECONDS = 9.0
 """So much work may be lost to a chore."""
-_SLIGHT_SHARE, _SLIGHT_SECONDS = 0.1, 240.0
-"""Less than a tenth of the job's work is borne for as long as a chore takes."""
+CHORE_SECONDS = 240
+"""A host that is busier for longer has no chore, unless the job is seen to go on as before."""
+_SLIGHT_SHARE = 0.1
+"""Less of the job's work is borne for as long as a chore takes."""
 _DISK_BORNE = 4.0
 """No other program makes a disk answer so many times as slowly."""
 
@@ -39,7 +41,7 @@ class Cost:
             job_seconds=departure.job_lost_seconds,
             times_slower_disk=times_slower_disk(window, departure),
             is_slight=(departure.job_lost_share or 0.0) < _SLIGHT_SHARE
-            and departure.seconds < _SLIGHT_SECONDS,
+            and departure.seconds < CHORE_SECONDS,
         )
 
     @property

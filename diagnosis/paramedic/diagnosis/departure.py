@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paramedic.models.departure.character import About, character_of
+from paramedic.models.departure.character import About, is_about
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,11 +73,7 @@ class Departure:
 
 
 def _share_of(weights: Mapping[str, float], matters: tuple[About, ...]) -> float:
-    return sum(
-        weight
-        for metric, weight in weights.items()
-        if (known := character_of(metric)) is not None and known.about in matters
-    )
+    return sum(weight for metric, weight in weights.items() if is_about(metric, matters))
 
 
 def departure_of(test: RowsTest, window: Window, alike: tuple[int, ...], of: int) -> Departure:

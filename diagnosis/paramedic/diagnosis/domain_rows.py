@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.ingest.contract import Entity, EntityKey, NodeName, Window
-from paramedic.models.departure.character import About, character_of
+from paramedic.models.departure.character import About, is_about
 from paramedic.models.leave_one_out import lower_median
 
 if TYPE_CHECKING:
@@ -97,8 +97,7 @@ class DomainRows:
 
 def is_shared(metric: str, matters: tuple[About, ...] = SHARED) -> bool:
     """Whether the metric can tell of what nodes share."""
-    character = character_of(metric)
-    return character is not None and character.about in matters
+    return is_about(metric, matters)
 
 
 @lru_cache(maxsize=32)

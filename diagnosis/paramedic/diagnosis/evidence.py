@@ -210,7 +210,7 @@ class Evidence:
 
     def since(self, row: int) -> int:
         """The second in which the row's evidence began."""
-        return int(self._of(_Row.SINCE)[self.pace_of(row), row])
+        return int(self.sinces(np.array([row]))[0])
 
     def sinces(self, rows: NDArray[np.intp]) -> Cells:
         """`since` of several rows."""

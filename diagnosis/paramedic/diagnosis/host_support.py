@@ -26,9 +26,9 @@ def with_hosts(cards: Evidence, hosts: Evidence) -> NDArray[np.float64]:
     if not suspects.size or not of_hosts.any():
         return strength
     places = {row.node: at for at, row in enumerate(hosts.rows)}
-    nodes = [places.get(cards.rows[at].node, -1) for at in suspects.tolist()]
-    is_there = np.array(nodes) >= 0
-    of_card, of_host = suspects[is_there], np.array(nodes)[is_there]
+    found = np.array([places.get(cards.rows[at].node, -1) for at in suspects.tolist()])
+    is_there = found >= 0
+    of_card, of_host = suspects[is_there], found[is_there]
     apart = np.abs(hosts.sinces(of_host) - cards.sinces(of_card))
     at, host = (some[apart <= WITHIN_A_NODE_SECONDS] for some in (of_card, of_host))
     joint = strength.copy()

@@ -153,9 +153,7 @@ class Liveness:
             self.stepped_at = second
 
     def _take_nodes(self, table: Table, batch_second: int, departed: Collection[NodeName]) -> None:
-        frontier = self.node_frontier()
-        second = self._heard_at(batch_second, frontier)
-        hearing = Hearing(max(second, frontier or second), self.round)
+        second, hearing = self._hearing(batch_second)
         for node, stopped, cpu in _rows(table, "process_stopped", "cpu_utilization_ratio"):
             if node in departed:
                 continue
@@ -172,13 +170,17 @@ class Liveness:
 
     def _take_cards(self, table: Table, batch_second: int) -> None:
         """Whose cards are heard is not silent, whoever reads them."""
-        frontier = self.node_frontier()
-        second = self._heard_at(batch_second, frontier)
-        hearing = Hearing(max(second, frontier or second), self.round)
+        second, hearing = self._hearing(batch_second)
         for node in set(table.nodes):
             if node in self.heard and self._cards_heard.get(node, -1) < second:
                 self._cards_heard[node] = second
                 self._hear(node, hearing)
+
+    def _hearing(self, batch_second: int) -> tuple[int, Hearing]:
+        """Of when a batch speaks, and as what it is heard of a node."""
+        frontier = self.node_frontier()
+        second = self._heard_at(batch_second, frontier)
+        return second, Hearing(max(second, frontier or second), self.round)
 
     def _hear(self, node: NodeName, hearing: Hearing) -> None:
         before = self.heard.get(node)

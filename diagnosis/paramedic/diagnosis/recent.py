@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from paramedic.ingest.contract import NodeName, Window
 
     Bools = NDArray[np.bool_]
+
+_LOW = 0.2
+"""Of the slots: what is lower more seldom may be a glitch."""
 
 
 def parted(window: Window, node: NodeName, index: int | None = None) -> tuple[Bools, Bools]:
@@ -24,10 +29,6 @@ def parted(window: Window, node: NodeName, index: int | None = None) -> tuple[Bo
     return own, ~own if of_node.all() else ~of_node
 
 
-_LOW = 0.2
-"""Of the slots: what is lower more seldom may be a glitch."""
-
-
 def recent_means(
     window: Window, metric: str, slots: int, beside: int | None = None
 ) -> NDArray[np.float64]:
@@ -35,10 +36,7 @@ def recent_means(
 
     `beside` a row: over those of them in which it was observed, so that all tell of the same time.
     """
-    at = window.metrics.index(metric)
-    seen, values = window.observed[:, at, -slots:], window.values[:, at, -slots:]
-    if beside is not None:
-        seen = seen & seen[beside]
+    seen, values = _newest(window, metric, slots, beside)
     count: NDArray[np.float64] | int = seen.shape[1]
     if not seen.all():
         values = np.where(seen, values, 0.0)
@@ -51,11 +49,29 @@ def recent_means(
 def recent_low(window: Window, metric: str, slots: int, beside: int) -> NDArray[np.float64]:
     """What each row is seldom below in those of so many newest slots in which that row was
     observed; NaN where nothing was."""
-    at = window.metrics.index(metric)
-    seen, values = window.observed[:, at, -slots:], window.values[:, at, -slots:]
-    seen = seen & seen[beside]
+    seen, values = _newest(window, metric, slots, beside)
     found = np.full(len(seen), np.nan)
     is_seen = seen.any(axis=1)
     known = np.where(seen, values, np.nan)[is_seen].astype(np.float64)
     found[is_seen] = np.nanquantile(known, _LOW, axis=1)
     return found
+
+
+def _newest(
+    window: Window, metric: str, slots: int, beside: int | None
+) -> tuple[Bools, NDArray[np.floating[Any]]]:
+    """What was observed of the metric in these slots, and the values, (row, slot)."""
+    at = window.metrics.index(metric)
+    seen = window.observed[:, at, -slots:]
+    return (seen if beside is None else seen & seen[beside]), window.values[:, at, -slots:]
+
+
+def newest_slot(window: Window, metrics: Sequence[int]) -> NDArray[np.float64]:
+    """These metrics, by place, in the newest slot, (metric, row); NaN where not observed or not a
+    number."""
+    places = list(metrics)
+    values = window.values.T[-1, places].astype(np.float64)
+    there = np.isfinite(values) & window.observed.T[-1, places]
+    if not there.all():
+        values[~there] = np.nan
+    return values

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from paramedic.diagnosis.evidence import Evidence, Terms, level_nats
+from paramedic.diagnosis.recent import newest_slot
 from paramedic.models.circles import Circles
 from paramedic.models.departure.character import telling
 from paramedic.models.departure.model import DepartureConfig
@@ -107,7 +108,7 @@ class RowsTest:
         """
         kept = telling(window.metrics)
         metrics = tuple(window.metrics[at] for at in kept)
-        values = _newest(window, list(kept))
+        values = newest_slot(window, kept)
         circles = self.peers_of(window.rows, roles)
         self.slot_seconds = width = window.slot_seconds
         slot = self.slot = self.model.score(values, window.rows, metrics, circles, width)
@@ -185,12 +186,3 @@ class RowsTest:
         )
         stages = [stage_of[row.node] for row in rows] if has_peers else None
         return self._roles.of(rows, roles.version, stages)
-
-
-def _newest(window: Window, kept: list[int]) -> NDArray[np.float64]:
-    """The newest slot, (metric, row); NaN where not observed or not a number."""
-    values = window.values.T[-1, kept].astype(np.float64)
-    there = np.isfinite(values) & window.observed.T[-1, kept]
-    if not there.all():
-        values[~there] = np.nan
-    return values

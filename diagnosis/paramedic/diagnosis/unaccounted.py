@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paramedic.diagnosis.materiality import LEAST_SHARE
+from paramedic.diagnosis.recent import newest_slot
 from paramedic.diagnosis.symptoms import (
     LOADING_METRIC,
     STEP_METRIC,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from paramedic.ingest.contract import NodeName, Window
+    from paramedic.ingest.contract import EntityKey, NodeName, Window
 
     Line = NDArray[np.float64]
 
@@ -71,14 +72,15 @@ class Unaccounted:
         loading = np.nan_to_num(_newest(steps, LOADING_METRIC))
         unnamed, named = np.maximum(step - waiting - working - loading, 0.0), working + loading
         is_known = telling & ~np.isnan(unnamed)
-        nodes = np.array([row.node for row in steps.rows])
-        more = self._more_than_usual(unnamed, named, step, nodes)
-        is_kept = np.isin(nodes, [*accused]) | (more > 0)
+        more = self._more_than_usual(unnamed, named, step, steps.rows)
+        is_kept = more > 0
+        if accused:
+            is_kept |= np.array([row.node in accused for row in steps.rows])
         self._learn(unnamed, named, is_known & ~is_kept)
         return _with_column(steps, np.where(is_known, more, 0.0))
 
     def _more_than_usual(
-        self, unnamed: Line, named: Line, step: Line, nodes: NDArray[np.str_]
+        self, unnamed: Line, named: Line, step: Line, rows: tuple[EntityKey, ...]
     ) -> Line:
         """Of the one machine that shows it, by rank; zero of all others."""
         is_met = self._usual.line(_Usual.STEPS) >= _FEWEST_STEPS
@@ -88,7 +90,8 @@ class Unaccounted:
         largest = float(more.max(initial=0.0))
         if not largest > LEAST_SHARE * float(np.nan_to_num(step)[more.argmax()]):
             return np.zeros_like(more)
-        is_other = nodes != nodes[more.argmax()]
+        node = rows[int(more.argmax())].node
+        is_other = np.array([row.node != node for row in rows])
         rival = max(float(one[is_other].max(initial=0.0)) for one in (more, more_named))
         if rival >= _ABOUT_AS_MUCH * largest:
             return np.zeros_like(more)
@@ -107,8 +110,7 @@ def _newest(steps: Window, metric: str) -> Line:
     """By row; NaN where it is not told."""
     if metric not in steps.metrics:
         return np.full(len(steps.rows), np.nan)
-    at = steps.metrics.index(metric)
-    told: Line = np.where(steps.observed.T[-1, at], steps.values.T[-1, at], np.nan)
+    told: Line = newest_slot(steps, [steps.metrics.index(metric)])[0]
     return told
 
 

@@ -22,7 +22,7 @@ from paramedic.ingest.catalogue.catalogue import shipped_catalogue
 from paramedic.ingest.contract import Entity, Event, format_time
 from paramedic.ingest.recordings.introducing import introduced
 from paramedic.ingest.recordings.moment import MICROSECONDS, Moment
-from paramedic.ingest.recordings.opening import Opening, being_opened
+from paramedic.ingest.recordings.opening import Opening, being_opened, open_now
 from paramedic.ingest.recordings.recording import Recording
 from paramedic.ingest.some_names import some_names
 
@@ -112,8 +112,7 @@ def _settle_seconds(settings: Settings) -> dict[Entity, int]:
 
 def opened(folder: Path, stderr: TextIO) -> Recording:
     """The recording, after what is remarkable about it was told. Raises RecordingError."""
-    reading = import_module("paramedic.ingest.recordings.reading")  # which takes long
-    recording: Recording = reading.open_recording(folder)
+    recording = open_now(folder)
     say(stderr, *recording.remarks)
     return recording
 

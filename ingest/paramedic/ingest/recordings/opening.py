@@ -36,10 +36,11 @@ def being_opened(folder: Path, large_bytes: int = _LARGE_BYTES) -> AbstractConte
 @contextmanager
 def _here(folder: Path) -> Iterator[Opening]:
     with ThreadPoolExecutor(1, "opening") as thread:
-        yield thread.submit(_open, folder).result
+        yield thread.submit(open_now, folder).result
 
 
-def _open(folder: Path) -> Recording:
+def open_now(folder: Path) -> Recording:
+    """Look through a recording. Raises RecordingError."""
     reading = import_module("paramedic.ingest.recordings.reading")
     recording: Recording = reading.open_recording(folder)
     return recording

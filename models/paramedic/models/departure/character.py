@@ -18,6 +18,8 @@ from paramedic.ingest.catalogue.catalogue import shipped_catalogue
 from paramedic.ingest.catalogue.metric import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
 
@@ -175,6 +177,16 @@ def character_of(metric: str) -> Character | None:
     if is_code or metric.endswith("_total") or metric in _UNTELLING:
         return None
     return _WORK if metric.startswith("gpu_") else _SIGN
+
+
+def is_about(metric: str, matters: Collection[About]) -> bool:
+    """Whether the metric is about one of these matters; of codes and flags it never is.
+
+    >>> is_about("gpu_power_watts", OF_WORK), is_about("gpu_xid", tuple(About))
+    (True, False)
+    """
+    character = character_of(metric)
+    return character is not None and character.about in matters
 
 
 @dataclass(frozen=True)
